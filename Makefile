@@ -1,0 +1,51 @@
+# make report   the pretrained observers: evaluate, draw, write report/index.html
+# make test     everything the CI runs
+# make check    style and types
+# make bench    throughput on this machine
+# make lock     resolve requirements.lock again (needs uv)
+
+PYTHON ?= python3
+PYTEST_ARGS ?=
+
+# requirements.lock holds the CPU build of JAX. On a GPU: pip install '.[cuda]', then make … JAX_PLATFORMS=cuda
+export JAX_PLATFORMS ?= cpu
+export TF_CPP_MIN_LOG_LEVEL ?= 2
+
+BIN := .venv/bin
+STAMP := .venv/installed
+
+.PHONY: report test check bench setup lock clean
+
+report: setup
+	$(BIN)/tomnet report --out report
+
+test: setup
+	$(BIN)/pytest $(PYTEST_ARGS)
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+
+bench: setup
+	$(BIN)/tomnet bench
+
+setup: $(STAMP)
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+		{ echo 'tomnet needs Python 3.11 or newer, and $(PYTHON) is not: make PYTHON=/path/to/python3.11' >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+		{ echo '$(PYTHON) has no venv module: install it (on Debian and Ubuntu, the package python3-venv)' >&2; exit 1; }
+	@echo 'installing into .venv (about a minute)'
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+lock:
+	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
+		--no-header --annotation-style line --quiet -o requirements.lock
+
+clean:
+	rm -rf .venv .cache .hypothesis .pytest_cache .ruff_cache build dist report

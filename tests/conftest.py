@@ -1,0 +1,22 @@
+"""Set up before any test imports tomnet: types checked at run time, compiled programs kept between runs."""
+
+import os
+from pathlib import Path
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+import jax
+from hypothesis import settings
+from jaxtyping import install_import_hook
+
+# Every shape written in a signature is checked whenever a test calls the function.
+install_import_hook("tomnet", "beartype.beartype")
+
+# Most of a test's time is compilation, and most programs are the same as last time.
+jax.config.update("jax_compilation_cache_dir", str(Path(__file__).parents[1] / ".cache" / "jax"))
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+# The first example compiles, so a deadline would fail it. A fixed seed shows everyone the same failures.
+settings.register_profile("tomnet", deadline=None, derandomize=True)
+settings.load_profile("tomnet")

@@ -1,0 +1,1 @@
+"""The agents: everything that acts, behind one contract."""

@@ -1,0 +1,36 @@
+"""Random agents (section 3.1): the same action probabilities everywhere, drawn from Dir(alpha)."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key, Scalar
+
+from ..errors import BadSetting
+from ..world.gridworld import ACTIONS, Outcome, State, World
+
+
+class RandomAgent(eqx.Module):
+    action_probabilities: Float[Array, "*population action"]
+
+    def start(self, state: State, world: World) -> None:
+        return None
+
+    def policy(self, memory: None, state: State, last: Outcome, world: World) -> tuple[Float[Array, "action"], None]:
+        return self.action_probabilities, None
+
+
+class RandomSpecies(eqx.Module):
+    """S(alpha), or with several alphas their equal mixture. Low alpha: near-deterministic agents."""
+
+    alphas: tuple[float, ...]
+
+    def __check_init__(self):
+        for alpha in self.alphas:
+            if not alpha > 0:
+                raise BadSetting("alpha", alpha, "a Dirichlet's concentration must be above 0")
+
+    def sample(self, key: Key[Scalar, ""], count: int) -> RandomAgent:
+        which_key, draw_key = jax.random.split(key)
+        alphas = jnp.asarray(self.alphas)[jax.random.randint(which_key, (count,), 0, len(self.alphas))]
+        concentration = jnp.broadcast_to(alphas[:, None], (count, len(ACTIONS)))
+        return RandomAgent(jax.random.dirichlet(draw_key, concentration))

@@ -1,0 +1,102 @@
+"""An encounter: what one training example is, and how encounters with a population are drawn."""
+
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Int, Key, Scalar
+
+from ..errors import BadSetting
+from .episode import Episode, Snapshot
+from .observer_view import ObserverView, sees_all
+from .targets import Targets, targets_from
+
+Play = Callable[[Array, eqx.Module, int], Episode]
+"""`(key, one agent, how many) -> that many of its episodes`, on levels of their own."""
+
+
+class Encounter(eqx.Module):
+    past: Episode  # batch axes: *batch past
+    past_real: Bool[Array, "*batch past"]  # the others are padding
+    recent: Episode | None  # the current episode before the query; None where queries come at the start
+    query: Snapshot
+    targets: Targets
+
+
+class Meeting(eqx.Module):
+    """How an observer meets an agent: how much it sees before, and when it is asked."""
+
+    min_past: int = eqx.field(static=True)
+    max_past: int = eqx.field(static=True)
+    snapshots: bool = eqx.field(static=True, default=False)  # one state/action pair of each past episode
+    query_at_start: bool = eqx.field(static=True, default=True)  # else at a time drawn from the whole episode
+    view: ObserverView = sees_all
+
+    def __check_init__(self):
+        if self.min_past < 0:
+            raise BadSetting("N_past", self.min_past, "cannot be negative")
+        if self.max_past < self.min_past:
+            raise BadSetting("N_past", f"{self.min_past} to {self.max_past}", "the range is empty")
+
+    def check(self, past: int) -> None:
+        if not 0 <= past <= self.max_past:
+            raise BadSetting("N_past", past, f"this observer met its agents with 0 to {self.max_past} past episodes")
+
+
+def meet(
+    key: Key[Scalar, ""],
+    agents: eqx.Module,
+    play: Play,
+    meeting: Meeting,
+    *,
+    past: int | None = None,
+    reuse: int = 1,
+) -> Encounter:
+    """`reuse` encounters with each agent of a population (leading axis), each with `past` episodes or a random number.
+
+    Every agent plays `max_past + 1` fresh episodes. With `reuse` above 1 they change roles: each encounter takes
+    another one as the current episode, which is cheaper than planning new ones.
+    """
+    if past is not None:
+        meeting.check(past)
+    if not 1 <= reuse <= meeting.max_past + 1:
+        raise BadSetting("reuse", reuse, f"an agent's {meeting.max_past + 1} episodes give as many encounters")
+
+    def with_one(key, agent):
+        play_key, order_key, *keys = jax.random.split(key, reuse + 2)
+        episodes = play(play_key, agent, meeting.max_past + 1)
+        order = jax.random.permutation(order_key, meeting.max_past + 1)
+        encounters = [_one_encounter(keys[i], episodes, jnp.roll(order, i), meeting, past) for i in range(reuse)]
+        return jax.tree.map(lambda *leaves: jnp.stack(leaves), *encounters)
+
+    count = jax.tree.leaves(agents)[0].shape[0]
+    encounters = jax.vmap(with_one)(jax.random.split(key, count), agents)
+    # agent-major order would put all encounters with one agent into one batch: spread them out
+    return jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 0, 1).reshape(count * reuse, *leaf.shape[2:]), encounters)
+
+
+def _one_encounter(
+    key: Key[Scalar, ""], episodes: Episode, order: Int[Array, "episode"], meeting: Meeting, past: int | None
+) -> Encounter:
+    count_key, time_key, view_key, query_key, recent_key, snapshot_key = jax.random.split(key, 6)
+    current = jax.tree.map(lambda leaf: leaf[order[0]], episodes)
+    earlier = jax.tree.map(lambda leaf: leaf[order[1:]], episodes)
+    if meeting.snapshots:
+        times = (jax.random.uniform(snapshot_key, (meeting.max_past,)) * earlier.length).astype(jnp.int32)
+        earlier = jax.vmap(Episode.at)(earlier, times)
+    earlier = jax.vmap(meeting.view)(jax.random.split(view_key, meeting.max_past), earlier)
+    if past is None:
+        past = jax.random.randint(count_key, (), meeting.min_past, meeting.max_past + 1)
+    if meeting.query_at_start:
+        time, recent = jnp.int32(0), None
+    else:
+        time = (jax.random.uniform(time_key) * current.length).astype(jnp.int32)
+        recent = meeting.view(recent_key, current.until(time))
+    return Encounter(
+        past=earlier,
+        past_real=jnp.arange(meeting.max_past) < past,
+        recent=recent,
+        query=meeting.view(query_key, current.at(time)).first_state(),
+        targets=targets_from(current, time),
+    )

@@ -1,0 +1,63 @@
+"""An episode: compact, plain arrays with one axis of time. All that an observer may ever see of an agent."""
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Int
+
+NONE = -1  # no object: absent from the world, or nothing consumed
+
+
+class Snapshot(eqx.Module):
+    """A state without the action that follows: what a query shows."""
+
+    walls: Bool[Array, "*batch row col"]
+    agent_cell: Int[Array, "*batch"]
+    object_cells: Int[Array, "*batch object"]
+
+
+class Episode(eqx.Module):
+    """The states before each action, the actions, and where it ended. Steps from `length` on are padding."""
+
+    walls: Bool[Array, "*batch row col"]
+    agent_cells: Int[Array, "*batch time"]
+    object_cells: Int[Array, "*batch time object"]
+    actions: Int[Array, "*batch time"]
+    consumed: Int[Array, "*batch time"]  # the object eaten by the action, NONE if none
+    final_cell: Int[Array, "*batch"]  # where the last action led
+    length: Int[Array, "*batch"]
+
+    @property
+    def size(self) -> int:
+        return self.walls.shape[-1]
+
+    @property
+    def real(self) -> Bool[Array, "*batch time"]:
+        return jnp.arange(self.actions.shape[-1]) < self.length[..., None]
+
+    def at(self, time: Int[Array, ""]) -> "Episode":
+        """One state/action pair of one episode, as an episode of a single step."""
+        after = self.agent_cells[jnp.minimum(time + 1, self.length - 1)]
+        return Episode(
+            walls=self.walls,
+            agent_cells=self.agent_cells[time][None],
+            object_cells=self.object_cells[time][None],
+            actions=self.actions[time][None],
+            consumed=self.consumed[time][None],
+            final_cell=jnp.where(time + 1 < self.length, after, self.final_cell),
+            length=jnp.ones_like(self.length),
+        )
+
+    def until(self, time: Int[Array, ""]) -> "Episode":
+        """One episode cut off before `time`: the recent trajectory that a query at `time` follows."""
+        return Episode(
+            walls=self.walls,
+            agent_cells=self.agent_cells,
+            object_cells=self.object_cells,
+            actions=jnp.where(jnp.arange(self.actions.shape[0]) < time, self.actions, NONE),
+            consumed=jnp.where(jnp.arange(self.actions.shape[0]) < time, self.consumed, NONE),
+            final_cell=self.agent_cells[time],
+            length=jnp.asarray(time, self.length.dtype),
+        )
+
+    def first_state(self) -> Snapshot:
+        return Snapshot(self.walls, self.agent_cells[..., 0], self.object_cells[..., 0, :])

@@ -1,0 +1,46 @@
+"""What the observer sees of a trajectory: everything by default, less or with noise on demand (section 2.1).
+
+A view is a function `(key, episode) -> episode` of one episode. It belongs to the observer, not to the world.
+"""
+
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Key, Scalar
+
+from .episode import NONE, Episode
+
+ObserverView = Callable[[Array, Episode], Episode]
+
+
+def sees_all(key: Key[Scalar, ""], episode: Episode) -> Episode:
+    """The identity, as in all of the paper's experiments."""
+    return episode
+
+
+class NoisyActions(eqx.Module):
+    """Now and then the observer takes an action for another one, drawn at random."""
+
+    probability: float
+    actions: int = 5
+
+    def __call__(self, key: Key[Scalar, ""], episode: Episode) -> Episode:
+        when_key, what_key = jax.random.split(key)
+        mistaken = jax.random.bernoulli(when_key, self.probability, episode.actions.shape) & episode.real
+        drawn = jax.random.randint(what_key, episode.actions.shape, 0, self.actions, episode.actions.dtype)
+        return eqx.tree_at(lambda e: e.actions, episode, jnp.where(mistaken, drawn, episode.actions))
+
+
+class NearObjectsOnly(eqx.Module):
+    """The observer follows the agent and sees only the objects within `reach` rows and cols of it."""
+
+    reach: int
+
+    def __call__(self, key: Key[Scalar, ""], episode: Episode) -> Episode:
+        size, agents = episode.size, episode.agent_cells[:, None]
+        rows = jnp.abs(episode.object_cells // size - agents // size)
+        cols = jnp.abs(episode.object_cells % size - agents % size)
+        seen = jnp.where(jnp.maximum(rows, cols) <= self.reach, episode.object_cells, NONE)
+        return eqx.tree_at(lambda e: e.object_cells, episode, seen)

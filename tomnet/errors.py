@@ -1,0 +1,49 @@
+"""Errors meant for the person at the keyboard: one clear line, no traceback.
+
+The command line prints a `TomnetError` and exits with 2. Anything else that escapes is a bug in tomnet.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from os import PathLike
+
+
+class TomnetError(Exception):
+    """Something the user can put right; `str(error)` is always a single line."""
+
+    def __init__(self, message: str):
+        super().__init__(_one_line(message))
+
+
+class BadSetting(TomnetError):
+    """A setting whose value cannot work: `World.objects = 200: only 77 free cells are certain`."""
+
+    def __init__(self, field: str, value: object, why: str):
+        super().__init__(f"{field} = {value}: {why}")
+        self.field, self.value, self.why = field, value, why
+
+
+class BadFile(TomnetError):
+    """A file that cannot be used, what is wrong with it, and perhaps a way out."""
+
+    def __init__(self, path: str | PathLike[str], why: str, hint: str | None = None):
+        super().__init__(f"{path}: {why}" + (f"; {hint}" if hint else ""))
+        self.path, self.why, self.hint = path, why, hint
+
+
+def nearest(name: str, known: Iterable[str], what: str) -> TomnetError:
+    """The error for an unknown name: `unknown experiment 'goal-inferense'; did you mean 'goal-inference'?`"""
+    known = sorted(known)
+    close = get_close_matches(name, known, n=1)
+    if close:
+        advice = f"did you mean {close[0]!r}?"
+    elif known:
+        advice = f"known: {', '.join(known)}"
+    else:
+        advice = "none is known"
+    return TomnetError(f"unknown {what} {name!r}; {advice}")
+
+
+def _one_line(message: str) -> str:
+    # File names and values come from outside: a newline or a terminal escape must not reach the screen.
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in message)

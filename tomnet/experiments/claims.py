@@ -1,0 +1,51 @@
+"""A claim of the paper, and the measurement that decides it."""
+
+import dataclasses
+from typing import Any, Literal
+
+import numpy as np
+
+Verdict = Literal["reproduced", "partly", "not reproduced"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Claim:
+    id: str
+    statement: str
+    verdict: Verdict
+    value: float
+    interval: tuple[float, float] | None  # 95%
+    unit: str
+    decided_by: str  # the rule, with its thresholds: written before any result was seen
+    paper: str | None = None  # the paper's own figure, where it gives one
+    ideal: float | None = None  # the exact observer's figure, where one exists
+    detail: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+
+def verdict(reproduced: bool, partly: bool) -> Verdict:
+    return "reproduced" if reproduced else "partly" if partly else "not reproduced"
+
+
+def mean_interval(values: np.ndarray) -> tuple[float, tuple[float, float]]:
+    """The mean over agents, with its 95% interval."""
+    values = np.asarray(values, np.float64)
+    mean, error = float(values.mean()), 1.96 * float(values.std(ddof=1)) / np.sqrt(len(values))
+    return mean, (mean - error, mean + error)
+
+
+def bootstrap(statistic, *columns: np.ndarray, resamples: int = 1000) -> tuple[float, tuple[float, float]]:
+    """A statistic of columns over agents, with a 95% interval from resampling the agents together."""
+    columns = tuple(np.asarray(column) for column in columns)
+    random = np.random.default_rng(0)  # the resampling is part of the method, not of the experiment
+    agents = len(columns[0])
+    draws = [
+        statistic(*(column[chosen] for column in columns))
+        for chosen in random.integers(0, agents, (resamples, agents))
+    ]
+    low, high = np.nanpercentile(draws, [2.5, 97.5])
+    return float(statistic(*columns)), (float(low), float(high))
+
+
+def captured(no_past: np.ndarray, network: np.ndarray, ideal: np.ndarray) -> float:
+    """(L0 − L) / (L0 − L*): the share of what the past can tell that the network makes use of."""
+    return float((no_past.mean() - network.mean()) / (no_past.mean() - ideal.mean()))

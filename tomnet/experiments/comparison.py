@@ -1,0 +1,96 @@
+"""The network beside the exact observer, with the agent's past and without it: what sections 3.2's claims rest on."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..episodes.encounter import Encounter
+from ..ideal.inverse_planning import InversePlanner
+from ..observer.losses import losses_each
+from ..observer.prediction_net import HEADS, Predictions
+from ..observer.tomnet import ToMnet, observe
+from .claims import bootstrap, captured, mean_interval
+
+GOALS = {"action": 0.8, "consumption": 0.9, "successor": 0.8}
+"""How much of what the past can tell the network should make use of."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Observed:
+    """What one observer made of some encounters: the columns have one row for each agent."""
+
+    predictions: Predictions
+    losses: dict[str, np.ndarray]
+    correct: dict[str, np.ndarray]
+    action_probability: np.ndarray  # given to the action that the agent then took
+
+    @staticmethod
+    def of(predictions: Predictions, encounters: Encounter) -> "Observed":
+        losses = {name: np.asarray(loss, np.float64) for name, loss in losses_each(predictions, encounters.targets).items()}
+        correct = {}
+        if predictions.action is not None:
+            correct["action"] = np.asarray(predictions.action.argmax(-1) == encounters.targets.action, float)
+        if predictions.consumption is not None:
+            # an agent that eats nothing has no right answer among the objects, and stays in the denominator
+            eaten = encounters.targets.consumption
+            hit = jnp.take_along_axis(eaten, predictions.consumption.argmax(-1)[:, None], -1)[:, 0]
+            correct["consumption"] = np.asarray(hit, float)
+        return Observed(predictions, losses, correct, np.exp(-losses["action"]))
+
+
+def network(observer: ToMnet, encounters: Encounter) -> tuple[np.ndarray, Observed]:
+    character, predictions = observe(observer, encounters)
+    return np.asarray(character), Observed.of(predictions, encounters)
+
+
+def exact(ideal: InversePlanner, encounters: Encounter, snapshots: bool) -> tuple[jax.Array, Observed]:
+    """The exact posterior over particles (log weights), and what follows from it."""
+    weights = ideal.posterior(encounters.past, encounters.past_real, snapshots=snapshots)
+    return weights, Observed.of(ideal.predict(weights, encounters.query), encounters)
+
+
+def without_past(ideal: InversePlanner, encounters: Encounter) -> Observed:
+    nothing = jnp.zeros_like(encounters.past_real)
+    weights = ideal.posterior(encounters.past, nothing, snapshots=False)
+    return Observed.of(ideal.predict(weights, encounters.query), encounters)
+
+
+def comparison_table(net: Observed, best: Observed, no_past: Observed) -> dict[str, dict[str, Any]]:
+    """Per head: the three losses, accuracies, and the captured share with its interval over agents."""
+    table = {}
+    for head in net.losses:
+        share, interval = bootstrap(
+            lambda none, mine, ideal: captured(none, mine, ideal),
+            no_past.losses[head],
+            net.losses[head],
+            best.losses[head],
+        )
+        table[head] = {
+            "network": mean_interval(net.losses[head])[0],
+            "network_interval": mean_interval(net.losses[head])[1],
+            "ideal": float(best.losses[head].mean()),
+            "no_past": float(no_past.losses[head].mean()),
+            "captured": share,
+            "captured_interval": interval,
+            "goal": GOALS[head],
+        }
+        for name, observed in {"network": net, "ideal": best, "no_past": no_past}.items():
+            if head in observed.correct:
+                table[head][f"{name}_accuracy"] = float(observed.correct[head].mean())
+    return table
+
+
+def meets_goals(table: dict[str, dict[str, Any]]) -> bool:
+    return all(row["captured"] >= row["goal"] for row in table.values())
+
+
+def weakest(table: dict[str, dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+    """The head that is furthest from its goal."""
+    head = min(table, key=lambda head: table[head]["captured"] - table[head]["goal"])
+    return head, table[head]
+
+
+__all__ = ["GOALS", "HEADS", "Observed", "comparison_table", "exact", "meets_goals", "network", "weakest", "without_past"]

@@ -1,0 +1,16 @@
+"""The only list of experiments: the command line, the report, the tests and the docs all walk it."""
+
+from ..errors import nearest
+from . import goal_inference, goal_snapshots, greedy_agents, random_agents
+from .experiment import Experiment
+
+EXPERIMENTS: dict[str, Experiment] = {
+    module.EXPERIMENT.name: module.EXPERIMENT
+    for module in (random_agents, goal_inference, goal_snapshots, greedy_agents)
+}
+
+
+def find(name: str) -> Experiment:
+    if name not in EXPERIMENTS:
+        raise nearest(name, EXPERIMENTS, "experiment")
+    return EXPERIMENTS[name]

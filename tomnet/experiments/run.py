@@ -1,0 +1,67 @@
+"""Running an experiment: train its observers, evaluate them on fresh agents, keep everything in one folder."""
+
+import time
+from pathlib import Path
+
+from ..errors import nearest
+from ..files import read_json, write_json
+from ..observer.tomnet import ToMnet
+from ..observer.training import train
+from .environment import environment
+from .experiment import PRESETS, Experiment, Member, Result
+
+RESULT = "result.json"
+AGENTS = {"smoke": 40, "laptop": 500, "full": 1000}
+"""How many agents, never met in training, an evaluation rests on."""
+
+
+def check_preset(preset: str) -> None:
+    if preset not in PRESETS:
+        raise nearest(preset, PRESETS, "preset")
+
+
+def run(experiment: Experiment, preset: str, seed: int, folder: Path, *, resume: bool = False) -> Result:
+    """Train, evaluate, and write `result.json`. A run that was stopped goes on with `resume`."""
+    check_preset(preset)
+    observers = {
+        member.name: train_member(experiment, member, preset, seed, folder / member.name, resume)
+        for member in experiment.members(preset)
+    }
+    result = evaluate(experiment, observers, preset=preset, agents=AGENTS[preset], seed=seed)
+    write_json(folder / RESULT, result.to_json())
+    return result
+
+
+def train_member(
+    experiment: Experiment, member: Member, preset: str, seed: int, folder: Path, resume: bool
+) -> ToMnet:
+    about = {
+        "experiment": experiment.name,
+        "member": member.name,
+        "preset": preset,
+        "command": f"tomnet run {experiment.name} --preset {preset} --seed {seed}",
+        "encounters": member.training.steps * member.training.batch,
+        "environment": environment(),
+    }
+    return train(
+        member.observer,
+        member.training,
+        member.sample,
+        folder,
+        seed=seed,
+        about=about,
+        resume=resume,
+        title=f"{experiment.name}/{member.name}",
+    )
+
+
+def evaluate(experiment: Experiment, observers: dict[str, ToMnet], *, preset: str, agents: int, seed: int) -> Result:
+    started = time.monotonic()
+    tables, claims = experiment.evaluate(observers, agents, seed)
+    result = Result(experiment.name, preset, seed, tables, claims, round(time.monotonic() - started, 1), environment())
+    result.environment["agents"] = agents
+    return result
+
+
+def load_result(folder: Path) -> Result:
+    return Result.from_json(read_json(folder / RESULT))

@@ -1,0 +1,217 @@
+"""The exact observer of goal-driven agents (section 3.2): Bayesian inverse planning over particles.
+
+A particle is an agent that the species might hold, with its prior probability. Each past episode weighs the particles
+by how likely they were to act so; predictions average what the particles would do. Up to the number of particles this
+is the best that any observer can do.
+"""
+
+from functools import partial
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, Key, Scalar
+
+from ..agents.planner import Planner, PlannerSpecies, is_greedy
+from ..episodes.encounter import Encounter
+from ..episodes.episode import Episode, Snapshot
+from ..episodes.targets import GAMMAS
+from ..errors import BadSetting
+from ..observer.prediction_net import Predictions
+from ..world.gridworld import ACTIONS, World
+from .chain import arrivals, chain_of, consumption_everywhere, snapshot_probability, successor_maps
+from .particles import spread_particles
+from .paths import Paths, choices, object_at, policy, standing
+from .sharing import LEVELS, Forecast, chunks, find_all_paths, forecast_each_plan, in_chunks
+
+ENCOUNTERS = 1024  # how many are worked on at a time
+PARTICLES = 1024  # for a species without greedy agents; twice as many with
+NEGLIGIBLE = 1e-5  # posterior probability that predictions may leave out, all particles together
+
+
+class InversePlanner(eqx.Module):
+    """Knows the species, the levels and how planners plan; all it has to infer is which agent this is.
+
+    With probability `lapse` anything may happen: an agent takes any action, a prediction is uniform. That keeps the
+    posterior defined where no particle explains what was seen.
+    """
+
+    agents: Planner
+    log_prior: Float[Array, "particle"]
+    greedy: Bool[Array, "particle"]
+    world: World
+    lapse: float = eqx.field(static=True, default=1e-4)
+
+    def __check_init__(self):
+        if self.world.subgoal:
+            raise BadSetting("World.subgoal", True, "inverse planning knows levels where eating ends the episode")
+        if self.agents.object_rewards.shape[-1] != self.world.objects:
+            why = f"the agents value {self.agents.object_rewards.shape[-1]} objects"
+            raise BadSetting("World.objects", self.world.objects, why)
+
+    @classmethod
+    def for_species(
+        cls, key: Key[Scalar, ""], species: PlannerSpecies, world: World, *, particles: int | None = None
+    ) -> "InversePlanner":
+        if particles is None:
+            particles = PARTICLES * (2 if 0 < species.greedy_share < 1 else 1)
+        agents, log_prior = spread_particles(key, species, particles)
+        return cls(agents, log_prior, is_greedy(agents, species), world)
+
+    @classmethod
+    def of_agents(
+        cls, agents: Planner, world: World, *, greedy: Bool[Array, "particle"] | None = None
+    ) -> "InversePlanner":
+        """Any agents, equally likely: a finite population, or draws from a species."""
+        count = agents.move_cost.shape[0]
+        greedy = jnp.zeros(count, bool) if greedy is None else greedy
+        return cls(agents, jnp.full(count, -np.log(count), jnp.float32), greedy, world)
+
+    def observe(self, encounters: Encounter, snapshots: bool = False, *, visitation: bool = True) -> Predictions:
+        log_weights = self.posterior(encounters.past, encounters.past_real, snapshots, visitation=visitation)
+        return self.predict(log_weights, encounters.query)
+
+    def posterior(
+        self, past: Episode, past_real: Bool[Array, "agent past"], snapshots: bool = False, *, visitation: bool = True
+    ) -> Float[Array, "agent particle"]:
+        """The log-probability of each particle given the real past episodes; the prior if there are none.
+
+        With `snapshots` each past episode is one state/action pair from a time unknown. Where the agent was then is
+        evidence too, unless `visitation` is off.
+        """
+        past, past_real = jax.tree.map(np.asarray, (past, past_real))
+        log_weights = np.tile(np.asarray(self.log_prior), (past_real.shape[0], 1))
+        for part in chunks(past_real.shape[0], ENCOUNTERS):
+            who, which = past_real[part].nonzero()
+            if len(who):
+                seen = jax.tree.map(lambda leaf: leaf[part][who, which], past)  # noqa: B023
+                likelihood = self._of_snapshots(seen, visitation) if snapshots else self._of_episodes(seen)
+                np.add.at(log_weights[part], who, likelihood)
+        return jax.nn.log_softmax(jnp.asarray(log_weights))
+
+    def predict(self, log_weights: Float[Array, "agent particle"], query: Snapshot) -> Predictions:
+        """The expected targets of an episode that starts in the query state."""
+        action, eaten, successor = self._average(_targets, log_weights, query)
+        size = self.world.size
+        eaten = self._with_lapse(eaten, self.world.objects + 1)
+        return Predictions(
+            action=jnp.log(self._with_lapse(action, len(ACTIONS))),
+            consumption=jnp.log(eaten) - jnp.log1p(-eaten),
+            successor=jnp.log(self._with_lapse(successor, size * size)).reshape(-1, len(GAMMAS), size, size),
+        )
+
+    def policy_field(
+        self, log_weights: Float[Array, "agent particle"], query: Snapshot
+    ) -> Float[Array, "agent row col action"]:
+        """The expected policy with every cell as the start (Fig. 5c); zero where no agent can stand."""
+        policies = self._average(_policy_everywhere, log_weights, query)
+        return jnp.moveaxis(policies, 1, -1).reshape(-1, self.world.size, self.world.size, len(ACTIONS))
+
+    def consumption_field(
+        self, log_weights: Float[Array, "agent particle"], query: Snapshot
+    ) -> Float[Array, "agent row col object"]:
+        """The probability of each object with every cell as the start (Fig. 6); zero where no agent can stand."""
+        eaten = self._average(_consumption_everywhere, log_weights, query)
+        return jnp.moveaxis(eaten, 1, -1).reshape(-1, self.world.size, self.world.size, self.world.objects)
+
+    def greedy_probability(self, log_weights: Float[Array, "agent particle"]) -> Float[Array, "agent"]:
+        """The posterior probability that the agent belongs to the greedy share of its species."""
+        return jnp.where(self.greedy, jnp.exp(log_weights), 0.0).sum(-1)
+
+    def _with_lapse(self, probabilities, outcomes):
+        return (1 - self.lapse) * probabilities + self.lapse / outcomes
+
+    def _of_episodes(self, seen: Episode) -> Float[np.ndarray, "episode particle"]:
+        """Log-likelihoods of whole episodes: the product of the probabilities of their actions."""
+        paths = find_all_paths(seen.walls, seen.object_cells[:, 0], self.world)
+        steps = seen.agent_cells, seen.actions, seen.real
+        return in_chunks(_episode_likelihoods, LEVELS, (paths, *steps), self)
+
+    def _of_snapshots(self, seen: Episode, visitation: bool) -> Float[np.ndarray, "episode particle"]:
+        """Log-likelihoods of single state/action pairs."""
+        paths = find_all_paths(seen.walls, seen.object_cells[:, 0], self.world)
+        pairs = seen.agent_cells[:, 0], seen.actions[:, 0]
+        probability = in_chunks(_choice_probabilities, LEVELS, (paths, *pairs), self)
+        outcomes = len(ACTIONS)
+        if visitation:
+            possible = probability > 0
+            _, plans, of_plan = forecast_each_plan(_snapshot, paths, self.agents, pairs, possible, self.world)
+            probability = np.where(possible, of_plan[plans], 0.0)
+            outcomes = len(ACTIONS) * self.world.cells
+        return np.log(self._with_lapse(probability, outcomes))
+
+    def _average(self, forecast: Forecast, log_weights: Float[Array, "agent particle"], query: Snapshot) -> Any:
+        """The posterior expectation of a forecast."""
+        weights, query = jax.tree.map(np.asarray, (jnp.exp(log_weights), query))
+        parts = []
+        for part in chunks(weights.shape[0], ENCOUNTERS):
+            asked, weight = jax.tree.map(lambda leaf: leaf[part], (query, weights))  # noqa: B023
+            needed = weight > NEGLIGIBLE / weight.shape[1]
+            paths = find_all_paths(asked.walls, asked.object_cells, self.world)
+            levels, plans, forecasts = forecast_each_plan(
+                forecast, paths, self.agents, asked.agent_cell, needed, self.world
+            )
+            plan_weight = np.bincount(plans[needed], weight[needed])
+            parts.append(jax.tree.map(partial(_average_by_level, levels, plan_weight), forecasts))
+        return jax.tree.map(lambda *leaves: jnp.asarray(np.concatenate(leaves), jnp.float32), *parts)
+
+
+def _average_by_level(
+    levels: Int[np.ndarray, "plan"], weights: Float[np.ndarray, "plan"], values: Float[np.ndarray, "plan ..."]
+) -> Float[np.ndarray, "level ..."]:
+    """The weighted mean over the plans of each level; plans come in the order of levels, and every level has one."""
+    first = np.flatnonzero(np.diff(levels, prepend=-1))
+    weights = weights / np.add.reduceat(weights, first)[levels]
+    return np.add.reduceat(values * weights.reshape(-1, *[1] * (values.ndim - 1)), first)
+
+
+def _targets(paths: Paths, agent: Planner, start_cell: Int[Array, ""], world: World):
+    """What `episodes.targets` asks, for an episode of this agent from this cell."""
+    plan = policy(choices(paths), agent, world)
+    chain = chain_of(paths, plan)
+    arrived = arrivals(chain, jax.nn.one_hot(start_cell, world.cells), world)
+    eaten = (object_at(paths) * arrived.sum(0)).sum(-1)
+    return plan[:, start_cell], eaten, successor_maps(arrived, chain, world)
+
+
+def _policy_everywhere(paths: Paths, agent: Planner, asked: Any, world: World) -> Float[Array, "action cell"]:
+    return jnp.where(standing(paths), policy(choices(paths), agent, world), 0.0)
+
+
+def _consumption_everywhere(paths: Paths, agent: Planner, asked: Any, world: World) -> Float[Array, "object cell"]:
+    chain = chain_of(paths, policy(choices(paths), agent, world))
+    return jnp.where(standing(paths), consumption_everywhere(chain, paths, world), 0.0)
+
+
+def _snapshot(paths: Paths, agent: Planner, pair: tuple[Array, Array], world: World) -> Float[Array, ""]:
+    plan = policy(choices(paths), agent, world)
+    return snapshot_probability(chain_of(paths, plan), paths, plan, *pair, world)
+
+
+@eqx.filter_jit
+def _episode_likelihoods(paths, cells, actions, real, observer: InversePlanner) -> Float[Array, "episode particle"]:
+    def of_episode(episode):
+        paths, cells, actions, real = episode
+        ahead = choices(paths).at(jnp.clip(cells, 0).astype(jnp.int32))
+
+        def of_agent(agent):
+            taken = jnp.arange(len(ACTIONS))[:, None] == actions
+            probability = (policy(ahead, agent, observer.world) * taken).sum(0)
+            return jnp.where(real, jnp.log(observer._with_lapse(probability, len(ACTIONS))), 0.0).sum()
+
+        return jax.vmap(of_agent)(observer.agents)
+
+    return jax.lax.map(of_episode, (paths, cells, actions, real))
+
+
+@eqx.filter_jit
+def _choice_probabilities(paths, cells, actions, observer: InversePlanner) -> Float[Array, "episode particle"]:
+    """pi(action | cell) of every particle."""
+
+    def of_pair(paths, cell, action):
+        ahead = choices(paths).at(cell[None])
+        return jax.vmap(lambda agent: policy(ahead, agent, observer.world)[action, 0])(observer.agents)
+
+    return jax.vmap(of_pair)(paths, cells, actions)

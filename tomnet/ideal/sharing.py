@@ -1,0 +1,132 @@
+"""Work done once for many: particles with the same plan on a level share one forecast, chunks share one program.
+
+The number of distinct plans is different on every level, so this part runs in NumPy around compiled functions of
+fixed shapes.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Int, UInt32
+
+from ..agents.planner import Planner
+from ..world.gridworld import ACTIONS, World
+from .paths import Paths, best_actions, choices, find_paths, standing
+
+LEVELS, CHAINS = 64, 512  # how many are worked on at a time
+BLOCK = 128  # particles on one level
+
+Forecast = Callable[[Paths, Planner, Any, World], Any]
+"""`(one level, one agent, what is asked, world) -> arrays`: something that the agent would do there."""
+
+
+def find_all_paths(
+    walls: Bool[np.ndarray, "level row col"], object_cells: Int[np.ndarray, "level object"], world: World
+) -> Paths:
+    return in_chunks(_find_paths, LEVELS, (walls, object_cells), world)
+
+
+def forecast_each_plan(
+    forecast: Forecast,
+    paths: Paths,
+    agents: Planner,
+    asked: Any,
+    needed: Bool[np.ndarray, "level particle"],
+    world: World,
+) -> tuple[Int[np.ndarray, "plan"], Int[np.ndarray, "level particle"], Any]:
+    """A forecast for every distinct plan on every level, the level of each plan, and which plan each particle has."""
+    levels, particles, plans = distinct(fingerprint_needed(paths, agents, needed, world), needed)
+    cases = jax.tree.map(lambda leaf: np.asarray(leaf)[levels], (paths, asked))
+    planners = jax.tree.map(lambda leaf: np.asarray(leaf)[particles], agents)
+    return levels, plans, in_chunks(_forecasts, CHAINS, (*cases, planners), forecast, world)
+
+
+def fingerprint_needed(
+    paths: Paths, agents: Planner, needed: Bool[np.ndarray, "level particle"], world: World
+) -> UInt32[np.ndarray, "level particle 2"]:
+    """The fingerprint of each particle's plan on each level where it is needed. What is seen of an agent rules most
+    particles out, so this works on blocks of those that are left."""
+    counts = needed.sum(1)
+    blocks = -(-counts // BLOCK)
+    levels = np.repeat(np.arange(len(needed)), blocks)
+    place = np.arange(len(levels)) - np.repeat(blocks.cumsum() - blocks, blocks)  # of a block on its level
+    place = place[:, None] * BLOCK + np.arange(BLOCK)
+    real = place < counts[levels, None]
+    particles = np.argsort(~needed, axis=1, kind="stable")[levels[:, None], np.where(real, place, 0)]
+    of_blocks = jax.tree.map(lambda leaf: leaf[levels], paths)
+    planners = jax.tree.map(lambda leaf: np.asarray(leaf)[particles], agents)
+    fingerprints = np.zeros((*needed.shape, 2), np.uint32)
+    found = in_chunks(_fingerprints, LEVELS, (of_blocks, planners), world)
+    fingerprints[np.broadcast_to(levels[:, None], real.shape)[real], particles[real]] = found[real]
+    return fingerprints
+
+
+def distinct(
+    fingerprints: UInt32[np.ndarray, "level particle 2"], needed: Bool[np.ndarray, "level particle"]
+) -> tuple[Int[np.ndarray, "plan"], Int[np.ndarray, "plan"], Int[np.ndarray, "level particle"]]:
+    """The level and one particle of each distinct plan, in the order of levels; and which plan each particle has on
+    each level, -1 where it is not needed."""
+    unneeded = np.uint64(2**64 - 1)
+    pairs = fingerprints.astype(np.uint64)
+    prints = np.where(needed, (pairs[..., 0] << np.uint64(31)) ^ pairs[..., 1], unneeded)  # of 63 bits
+    order = prints.argsort(axis=1)
+    prints = np.take_along_axis(prints, order, axis=1)
+    first = np.ones(prints.shape, bool)
+    first[:, 1:] = prints[:, 1:] != prints[:, :-1]
+    first &= prints != unneeded
+    plans = np.empty(order.shape, int)
+    np.put_along_axis(plans, order, first.cumsum().reshape(order.shape) - 1, axis=1)
+    levels, places = first.nonzero()
+    return levels, order[levels, places], np.where(needed, plans, -1)
+
+
+def fingerprint(paths: Paths, agent: Planner, world: World) -> UInt32[Array, "2"]:
+    """The same for two agents whose plans are the same wherever on this level an agent can stand.
+
+    Two sums under random odd weights: plans that differ give the same pair once in 2^50 or so.
+    """
+    weights = np.random.default_rng(0).integers(2**32, size=(2, world.cells), dtype=np.uint32) | 1
+    best = best_actions(choices(paths), agent, world) & standing(paths)
+    bits = (best * (1 << jnp.arange(len(ACTIONS), dtype=jnp.uint32))[:, None]).sum(0)
+    return (bits * jnp.asarray(weights)).sum(-1, dtype=jnp.uint32)
+
+
+def chunks(count: int, size: int) -> Iterator[slice]:
+    return (slice(start, min(start + size, count)) for start in range(0, count, size))
+
+
+def in_chunks(function: Callable[..., Any], size: int, batched: tuple[Any, ...], *shared: Any) -> Any:
+    """`function(*batched, *shared)`, `size` of the batch at a time: memory is bounded, and compiled for one shape.
+
+    The last chunk is filled up with copies of its last element, whose results are dropped.
+    """
+    batched = jax.tree.map(np.asarray, batched)
+    count = jax.tree.leaves(batched)[0].shape[0]
+    results = []
+    for part in chunks(count, size):
+        index = np.minimum(np.arange(part.start, part.start + size), count - 1)
+        results.append(function(*jax.tree.map(lambda leaf: leaf[index], batched), *shared))  # noqa: B023
+    return jax.tree.map(lambda *parts: np.concatenate([np.asarray(part) for part in parts])[:count], *results)
+
+
+@eqx.filter_jit
+def _find_paths(walls, object_cells, world):
+    return jax.vmap(find_paths, in_axes=(0, 0, None))(walls, object_cells, world)
+
+
+@eqx.filter_jit
+def _fingerprints(paths, agents, world):
+    # one block after the other: the values of its particles are as much as a cache holds
+    def of_block(block):
+        return jax.vmap(fingerprint, in_axes=(None, 0, None))(*block, world)
+
+    return jax.lax.map(of_block, (paths, agents))
+
+
+@eqx.filter_jit
+def _forecasts(paths, asked, agents, forecast, world):
+    return jax.vmap(forecast, in_axes=(0, 0, 0, None))(paths, agents, asked, world)

@@ -1,0 +1,1 @@
+"""The observer: ToMnet. It sees episodes and nothing else; what it knows about minds, it learned."""

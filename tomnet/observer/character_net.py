@@ -1,0 +1,105 @@
+"""The character net: an agent's past episodes → its character embedding (appendix A).
+
+Three kinds, one contract: packed frames of all agents' episodes in, one embedding for each agent out. An agent of
+whom nothing was seen has the embedding zero.
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Key, Scalar
+
+from .frames import PackedFrames
+from .layers import Convolution, ConvLSTM, Dense, Normalise, ResNet
+
+Embedding = Float[Array, "agent feature"]
+
+
+class EpisodeNet(eqx.Module):
+    """Whole episodes: a resnet on each frame, average pooling, an LSTM over time; summed over episodes."""
+
+    resnet: ResNet
+    lstm: eqx.nn.LSTMCell
+    read_out: Dense
+
+    def __init__(
+        self, planes: int, embedding: int, channels: int, depth: int, kind: Normalise, *, key: Key[Scalar, ""]
+    ):
+        resnet_key, lstm_key, out_key = jax.random.split(key, 3)
+        self.resnet = ResNet(planes, channels, depth, kind, key=resnet_key)
+        self.lstm = eqx.nn.LSTMCell(channels, 2 * channels, key=lstm_key)
+        self.read_out = Dense(2 * channels, embedding, key=out_key)
+
+    def __call__(
+        self, packed: PackedFrames, past_real: Bool[Array, "agent past"], training: bool
+    ) -> tuple[Embedding, "EpisodeNet"]:
+        features, resnet = self.resnet(packed.planes, packed.real, training)
+        steps = packed.unpack(features.mean((1, 2)).astype(jnp.float32))
+        blank = jnp.zeros((steps.shape[0], self.lstm.hidden_size))
+
+        def look(memory, now):
+            step, real = now
+            looked = jax.vmap(self.lstm)(step, memory)
+            return jax.tree.map(lambda new, old: jnp.where(real[:, None], new, old), looked, memory), None
+
+        (hidden, _), _ = jax.lax.scan(look, (blank, blank), (steps.swapaxes(0, 1), packed.step_real.T))
+        each = self.read_out(hidden).reshape(*past_real.shape, -1)
+        embedding = jnp.where(past_real[..., None], each, 0).sum(1)
+        return embedding, eqx.tree_at(lambda net: net.resnet, self, resnet)
+
+
+class SnapshotNet(eqx.Module):
+    """Single state/action pairs: no LSTM, a dense read-out of each; summed over episodes."""
+
+    resnet: ResNet
+    read_out: Dense
+
+    def __init__(
+        self, planes: int, embedding: int, channels: int, depth: int, kind: Normalise, *, key: Key[Scalar, ""]
+    ):
+        resnet_key, out_key = jax.random.split(key)
+        self.resnet = ResNet(planes, channels, depth, kind, key=resnet_key)
+        self.read_out = Dense(channels, embedding, key=out_key)
+
+    def __call__(
+        self, packed: PackedFrames, past_real: Bool[Array, "agent past"], training: bool
+    ) -> tuple[Embedding, "SnapshotNet"]:
+        features, resnet = self.resnet(packed.planes, packed.real, training)
+        each = packed.unpack(self.read_out(features.mean((1, 2))))[:, 0].reshape(*past_real.shape, -1)
+        embedding = jnp.where(past_real[..., None], each, 0).sum(1)
+        return embedding, eqx.tree_at(lambda net: net.resnet, self, resnet)
+
+
+class SequenceNet(eqx.Module):
+    """Random agents: one convolution on each pair, then a convolutional LSTM over the past episodes."""
+
+    convolution: Convolution
+    lstm: ConvLSTM
+    read_out: Dense
+
+    def __init__(self, planes: int, embedding: int, channels: int, *, key: Key[Scalar, ""]):
+        conv_key, lstm_key, out_key = jax.random.split(key, 3)
+        self.convolution = Convolution(planes, channels, key=conv_key)
+        self.lstm = ConvLSTM(channels, channels, key=lstm_key)
+        self.read_out = Dense(channels, embedding, key=out_key)
+
+    def __call__(
+        self, packed: PackedFrames, past_real: Bool[Array, "agent past"], training: bool
+    ) -> tuple[Embedding, "SequenceNet"]:
+        maps = packed.unpack(jax.nn.relu(self.convolution(packed.planes)))[:, 0]
+        maps = maps.reshape(*past_real.shape, *maps.shape[1:])
+        agents, size = past_real.shape[0], maps.shape[2]
+
+        def look(memory, now):
+            frame, real = now
+            looked = self.lstm(frame, memory)
+            return jax.tree.map(lambda new, old: jnp.where(real[:, None, None, None], new, old), looked, memory), None
+
+        blank = self.lstm.blank(agents, size, maps.dtype)
+        # unrolled, because XLA's CPU backend computes a convolution inside a loop with one slow thread
+        (hidden, _), _ = jax.lax.scan(look, blank, (maps.swapaxes(0, 1), past_real.T), unroll=True)
+        embedding = self.read_out(hidden.mean((1, 2)))
+        return jnp.where(past_real.any(1)[:, None], embedding, 0), self
+
+
+CharacterNet = EpisodeNet | SnapshotNet | SequenceNet

@@ -1,0 +1,88 @@
+"""Feature planes, made on the device at the moment they are needed; and real frames packed side by side."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from ..episodes.episode import Episode, Snapshot
+
+ACTIONS = 5
+
+
+def channels(objects: int) -> int:
+    """Planes of a state: the walls, one for each object, the agent."""
+    return objects + 2
+
+
+def state_planes(state: Snapshot, dtype=jnp.float32) -> Float[Array, "row col plane"]:
+    size = state.walls.shape[-1]
+    cells = jnp.append(state.object_cells, state.agent_cell)
+    where = jnp.arange(size * size)[:, None] == cells  # an absent object's cell is nowhere
+    planes = jnp.concatenate([state.walls.reshape(-1, 1), where], -1)
+    return planes.reshape(size, size, -1).astype(dtype)
+
+
+def spatialise(planes: Float[Array, "row col plane"], vector: Float[Array, "feature"]) -> Float[Array, "row col all"]:
+    """The paper's spatialisation-concatenation: the vector tiled over the map, beside the planes."""
+    tiled = jnp.broadcast_to(vector.astype(planes.dtype), (*planes.shape[:2], vector.shape[0]))
+    return jnp.concatenate([planes, tiled], -1)
+
+
+def pair_planes(state: Snapshot, action: Int[Array, ""], dtype=jnp.float32) -> Float[Array, "row col plane"]:
+    """A state and the action taken in it."""
+    return spatialise(state_planes(state, dtype), jax.nn.one_hot(action, ACTIONS))
+
+
+class PackedFrames(eqx.Module):
+    """The real frames of many episodes, one after the other, so that no convolution is spent on padding."""
+
+    planes: Float[Array, "frame row col plane"]
+    real: Bool[Array, "frame"]  # the few slots left over at the end are not
+    episode: Int[Array, "frame"]
+    slot: Int[Array, "episode time"]  # where each step of each episode was put
+    step_real: Bool[Array, "episode time"]
+
+    def unpack(self, features: Float[Array, "frame *feature"]) -> Float[Array, "episode time *feature"]:
+        return features[self.slot]
+
+
+def pack(
+    episodes: Episode, real: Bool[Array, "episode"], capacity: int, dtype=jnp.float32
+) -> PackedFrames:
+    """`capacity` is static; it must be at least the number of real frames (see `frame_count`)."""
+    step_real = episodes.real & real[:, None]
+    time = step_real.shape[1]
+    flat = step_real.reshape(-1)
+    index = jnp.nonzero(flat, size=capacity, fill_value=0)[0]
+    episode, moment = index // time, index % time
+    state = Snapshot(
+        episodes.walls[episode], episodes.agent_cells[episode, moment], episodes.object_cells[episode, moment]
+    )
+    planes = jax.vmap(pair_planes, in_axes=(0, 0, None))(state, episodes.actions[episode, moment], dtype)
+    slot = jnp.clip(jnp.cumsum(flat) - 1, 0, capacity - 1).reshape(step_real.shape)
+    return PackedFrames(planes, jnp.arange(capacity) < flat.sum(), episode, slot, step_real)
+
+
+def frame_count(episodes: Episode, real: Bool[Array, "*batch episode"]) -> Int[Array, "*batch"]:
+    """Real past frames in each batch of episodes."""
+    return jnp.where(real, episodes.length.astype(jnp.int32), 0).sum(-1)
+
+
+def capacity_for(count: int) -> int:
+    """The smallest of a few sizes, 6% apart, that holds `count` frames: each size is one compiled program."""
+    capacity = 16
+    while capacity < count:
+        capacity = max(capacity + 8, int(capacity * 1.06) // 8 * 8)
+    return capacity
+
+
+def deal(counts: Int[Array, "encounter"], batches: int) -> Int[Array, "batch encounter"]:
+    """Encounters dealt out so that every batch has about the same number of frames.
+
+    Sorted by size, then to and fro over the batches, as one deals out strong and weak players to teams. One size of
+    program then fits all batches, with little room left over.
+    """
+    order = jnp.argsort(counts).reshape(-1, batches)
+    to_and_fro = order.at[1::2].set(order[1::2, ::-1])
+    return to_and_fro.T

@@ -1,0 +1,146 @@
+"""The prediction net: character embedding + query state → what the agent will do (appendix A).
+
+A shared torso, and a head for each prediction; heads that were not asked for are left out.
+"""
+
+from typing import Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key, Scalar
+
+from ..episodes.episode import Snapshot
+from ..episodes.targets import GAMMAS
+from .frames import ACTIONS, spatialise, state_planes
+from .layers import Convolution, Dense, Normalise, ResNet
+
+HEADS = ("action", "consumption", "successor")
+ReadOut = Literal["pool", "agent"]
+
+
+class Predictions(eqx.Module):
+    """Log-probabilities; None where the observer has no such head."""
+
+    action: Float[Array, "*batch action"] | None
+    consumption: Float[Array, "*batch object"] | None  # logits of eaten or not, each object by itself
+    successor: Float[Array, "*batch gamma row col"] | None
+
+
+class PooledHead(eqx.Module):
+    """A convolution, average pooling, a dense layer.
+
+    With `read_out="agent"` the features at the agent's own cell stand beside the average: where one stands decides
+    where one goes, and an average over the map blurs just that.
+    """
+
+    convolution: Convolution | None
+    dense: Dense
+    read_out: ReadOut = eqx.field(static=True)
+
+    def __init__(
+        self, channels: int, outputs: int, read_out: ReadOut, *, key: Key[Scalar, ""], convolution: bool = True
+    ):
+        conv_key, dense_key = jax.random.split(key)
+        self.convolution = Convolution(channels, channels, key=conv_key) if convolution else None
+        self.dense = Dense(channels * (2 if read_out == "agent" else 1), outputs, key=dense_key)
+        self.read_out = read_out
+
+    def __call__(
+        self, features: Float[Array, "agent row col channel"], agent_cell: Array
+    ) -> Float[Array, "agent output"]:
+        if self.convolution is not None:
+            features = jax.nn.relu(self.convolution(features))
+        pooled = features.astype(jnp.float32).mean((1, 2))
+        if self.read_out == "agent":
+            cells = features.reshape(features.shape[0], -1, features.shape[-1])
+            here = jnp.take_along_axis(cells, agent_cell.astype(jnp.int32)[:, None, None], axis=1)[:, 0]
+            pooled = jnp.concatenate([pooled, here.astype(jnp.float32)], -1)
+        return self.dense(pooled)
+
+
+class SuccessorHead(eqx.Module):
+    """Two convolutions, then a softmax over the map for each discount."""
+
+    first: Convolution
+    second: Convolution
+
+    def __init__(self, channels: int, *, key: Key[Scalar, ""]):
+        first_key, second_key = jax.random.split(key)
+        self.first = Convolution(channels, channels, key=first_key)
+        self.second = Convolution(channels, len(GAMMAS), key=second_key)
+
+    def __call__(self, features: Float[Array, "agent row col channel"]) -> Float[Array, "agent gamma row col"]:
+        logits = self.second(jax.nn.relu(self.first(features))).astype(jnp.float32)
+        logits = jnp.moveaxis(logits, -1, 1)
+        flat = jax.nn.log_softmax(logits.reshape(*logits.shape[:2], -1), -1)
+        return flat.reshape(logits.shape)
+
+
+class Torso(eqx.Module):
+    """Plain convolutions with ReLUs (random agents), or a resnet."""
+
+    layers: list[Convolution] | None
+    resnet: ResNet | None
+
+    def __init__(
+        self, planes: int, channels: int, depth: int, kind: Normalise, plain: bool, *, key: Key[Scalar, ""]
+    ):
+        self.layers = self.resnet = None
+        if plain:
+            widths = [planes] + [channels] * (depth - 1)
+            keys = jax.random.split(key, depth)
+            self.layers = [Convolution(w, channels, key=k) for w, k in zip(widths, keys, strict=True)]
+        else:
+            self.resnet = ResNet(planes, channels, depth, kind, key=key)
+
+    def __call__(self, frames: Float[Array, "agent row col plane"], training: bool):
+        if self.resnet is not None:
+            features, resnet = self.resnet(frames, jnp.ones(frames.shape[0], bool), training)
+            return features, eqx.tree_at(lambda torso: torso.resnet, self, resnet)
+        assert self.layers is not None
+        for layer in self.layers:
+            frames = jax.nn.relu(layer(frames))
+        return frames, self
+
+
+class PredictionNet(eqx.Module):
+    torso: Torso
+    action: PooledHead | None
+    consumption: PooledHead | None
+    successor: SuccessorHead | None
+
+    def __init__(
+        self,
+        planes: int,
+        objects: int,
+        channels: int,
+        depth: int,
+        kind: Normalise,
+        heads: tuple[str, ...],
+        read_out: ReadOut,
+        plain: bool,
+        *,
+        key: Key[Scalar, ""],
+    ):
+        torso_key, action_key, consumption_key, successor_key = jax.random.split(key, 4)
+        self.torso = Torso(planes, channels, depth, kind, plain, key=torso_key)
+        self.action = self.consumption = self.successor = None
+        if "action" in heads:
+            self.action = PooledHead(channels, ACTIONS, read_out, key=action_key, convolution=not plain)
+        if "consumption" in heads:
+            self.consumption = PooledHead(channels, objects, read_out, key=consumption_key)
+        if "successor" in heads:
+            self.successor = SuccessorHead(channels, key=successor_key)
+
+    def __call__(
+        self, character: Float[Array, "agent feature"], query: Snapshot, training: bool, dtype
+    ) -> tuple[Predictions, "PredictionNet"]:
+        planes = jax.vmap(state_planes, in_axes=(0, None))(query, dtype)
+        features, torso = self.torso(jax.vmap(spatialise)(planes, character), training)
+        predictions = Predictions(
+            action=None if self.action is None else jax.nn.log_softmax(self.action(features, query.agent_cell)),
+            consumption=None if self.consumption is None else self.consumption(features, query.agent_cell),
+            successor=None if self.successor is None else self.successor(features),
+        )
+        return predictions, eqx.tree_at(lambda net: net.torso, self, torso)

@@ -1,0 +1,258 @@
+"""The one engine that trains every observer.
+
+Training runs in chunks: a chunk's encounters are drawn from a key that depends only on the seed and the chunk's
+number, and the state is saved between chunks. So a run that is killed and resumed ends with the same weights, bit
+for bit, as one that was not.
+"""
+
+import dataclasses
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float, Int, Key, Scalar
+
+from ..episodes.encounter import Encounter
+from ..errors import BadSetting, TomnetError
+from ..files import RunLock, append_jsonl, truncate_jsonl, write_json
+from .checkpoint import load_state, save_observer, save_state
+from .frames import capacity_for, deal, frame_count
+from .losses import mean_losses
+from .progress import Progress
+from .tomnet import ObserverConfig, ToMnet, observe
+
+Sample = Callable[[Key[Scalar, ""], int], Encounter]
+"""`(key, how many) -> encounters` with freshly drawn agents."""
+
+# random streams that never meet, whatever the seed: agents that an observer is tested on are never trained on
+TRAIN_STREAM, HELD_OUT_STREAM, WEIGHT_STREAM, EVALUATION_STREAM = range(4)
+CHECKPOINT, OBSERVER, METRICS, CONFIG = "checkpoint.safetensors", "observer.safetensors", "metrics.jsonl", "config.json"
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainingConfig:
+    steps: int
+    batch: int = 64
+    learning_rate: float = 1e-3
+    chunk: int = 20  # steps between two looks at the clock, the loss and the checkpoint
+    held_out: int = 256  # encounters evaluated while it runs
+    evaluate_every: int = 10  # chunks
+    checkpoint_seconds: float = 30.0
+
+    def __post_init__(self):
+        for name in ("steps", "batch", "learning_rate", "chunk", "held_out", "evaluate_every"):
+            if not getattr(self, name) > 0:
+                raise BadSetting(f"TrainingConfig.{name}", getattr(self, name), "must be above 0")
+
+
+class Interrupted(TomnetError):
+    """Ctrl-C, after the checkpoint was written."""
+
+
+class Diverged(TomnetError):
+    """A loss that is not finite; the last good weights are kept."""
+
+
+class TrainingState(eqx.Module):
+    observer: ToMnet
+    optimiser: optax.OptState
+    step: Int[Array, ""]
+
+
+def compute_dtype():
+    """bf16 on a GPU, where it is the fast one; float32 on the CPU, where it is."""
+    return jnp.float32 if jax.default_backend() == "cpu" else jnp.bfloat16
+
+
+def optimiser(training: TrainingConfig) -> optax.GradientTransformation:
+    """Adam; the rate rises for the first 2% of the steps and falls to 1% on a cosine."""
+    warm_up = max(1, training.steps // 50)
+    schedule = optax.warmup_cosine_decay_schedule(
+        0.0, training.learning_rate, warm_up, max(training.steps, warm_up + 1), 0.01 * training.learning_rate
+    )
+    return optax.chain(optax.clip_by_global_norm(1.0), optax.adam(schedule))
+
+
+def first_state(config: ObserverConfig, training: TrainingConfig, seed: int) -> TrainingState:
+    observer = ToMnet(config, key=stream(seed, WEIGHT_STREAM))
+    return TrainingState(observer, optimiser(training).init(eqx.filter(observer, eqx.is_array)), jnp.int32(0))
+
+
+def stream(seed: int, which: int) -> Key[Scalar, ""]:
+    return jax.random.fold_in(jax.random.key(seed), which)
+
+
+def train_step(
+    state: TrainingState, batch: Encounter, training: TrainingConfig, capacity: int
+) -> tuple[TrainingState, dict[str, Float[Array, ""]]]:
+    """One step of Adam on one batch of encounters; the losses before it."""
+
+    def loss_of(observer: ToMnet):
+        predictions, observer = observer.train_step_predictions(batch, capacity, compute_dtype())
+        losses = mean_losses(predictions, batch.targets)
+        return sum(losses.values()), (losses, observer)
+
+    gradients, (losses, observer) = eqx.filter_grad(loss_of, has_aux=True)(state.observer)
+    updates, optimiser_state = optimiser(training).update(gradients, state.optimiser)
+    # the running moments come moved on in `observer`; their gradients, and so their updates, are zero
+    return TrainingState(eqx.apply_updates(observer, updates), optimiser_state, state.step + 1), losses
+
+
+one_step = eqx.filter_jit(train_step)
+
+
+@eqx.filter_jit
+def many_steps(state: TrainingState, batches: Encounter, training: TrainingConfig, capacity: int):
+    arrays, static = eqx.partition(state, eqx.is_array)
+
+    def body(arrays, batch):
+        state, losses = train_step(eqx.combine(arrays, static), batch, training, capacity)
+        return eqx.filter(state, eqx.is_array), losses
+
+    arrays, losses = jax.lax.scan(body, arrays, batches)
+    return eqx.combine(arrays, static), losses
+
+
+def train_chunk(
+    state: TrainingState, batches: Encounter, training: TrainingConfig, capacity: int
+) -> tuple[TrainingState, dict[str, Float[Array, ""]]]:
+    """One step for each batch (leading axis), and the mean losses.
+
+    On a GPU as one program. On the CPU step by step: inside a loop, XLA's CPU backend computes convolutions with one
+    slow thread.
+    """
+    if jax.default_backend() != "cpu":
+        state, losses = many_steps(state, batches, training, capacity)
+    else:
+        rows = []
+        for index in range(batches.past_real.shape[0]):
+            batch = jax.tree.map(lambda leaf: leaf[index], batches)
+            state, row = one_step(state, batch, training, capacity)
+            rows.append(row)
+        losses = jax.tree.map(lambda *each: jnp.stack(each), *rows)
+    return state, jax.tree.map(jnp.mean, losses)
+
+
+def train(
+    config: ObserverConfig,
+    training: TrainingConfig,
+    sample: Sample,
+    folder: Path,
+    *,
+    seed: int,
+    about: dict,
+    resume: bool = False,
+    title: str = "observer",
+) -> ToMnet:
+    """Trains one observer in a run folder and returns it. With `resume`, goes on from the last checkpoint."""
+    with RunLock(folder), stop_requests() as stopped:
+        state, seconds = _prepare(config, training, folder, seed, about, resume)
+        done = int(state.step)
+        if done >= training.steps:
+            return state.observer
+        sample = eqx.filter_jit(sample)
+        held_out = sample(stream(seed, HELD_OUT_STREAM), training.held_out)
+        usual_frames = training.batch * float(frame_count(held_out.past, held_out.past_real).mean())
+        header = {"about": about, "seed": seed, "training": dataclasses.asdict(training)}
+
+        def checkpoint():
+            save_state(folder / CHECKPOINT, state, header | {"seconds": seconds})
+
+        started, saved = time.monotonic() - seconds, time.monotonic()
+        with Progress(title, training.steps, done) as progress:
+            while done < training.steps:
+                chunk = done // training.chunk
+                good = state
+                state, losses = _run_chunk(state, sample, training, chunk, seed, usual_frames)
+                seconds = time.monotonic() - started
+                if not all(np.isfinite(loss) for loss in losses.values()):
+                    state = good
+                    checkpoint()
+                    where = f"between steps {done} and {done + training.chunk}"
+                    raise Diverged(f"{title}: a loss is not finite {where}; the last good weights are in {folder}")
+                done = int(state.step)
+                row = {"step": done, "encounters": done * training.batch, "seconds": round(seconds, 2), **losses}
+                if done >= training.steps or (chunk + 1) % training.evaluate_every == 0:
+                    row["held_out"] = held_out_losses(state.observer, held_out)
+                append_jsonl(folder / METRICS, row)
+                progress.advance(done, losses)
+                if stopped.is_set():
+                    checkpoint()
+                    raise Interrupted(f"interrupted at step {done} of {training.steps}; --resume goes on from there")
+                if time.monotonic() - saved > training.checkpoint_seconds:
+                    checkpoint()
+                    saved = time.monotonic()
+        checkpoint()
+        save_observer(folder / OBSERVER, state.observer, about | {"seconds": round(seconds, 1), "seed": seed})
+    return state.observer
+
+
+def _prepare(
+    config: ObserverConfig, training: TrainingConfig, folder: Path, seed: int, about: dict, resume: bool
+) -> tuple[TrainingState, float]:
+    """The state to begin with and the seconds spent so far; a folder that holds another run is left alone."""
+    described = {"observer": dataclasses.asdict(config), "training": dataclasses.asdict(training), "seed": seed}
+    described = jax.tree.map(lambda leaf: leaf, described) | {"about": about}
+    state = first_state(config, training, seed)
+    if not (folder / CHECKPOINT).exists():
+        write_json(folder / CONFIG, described)
+        truncate_jsonl(folder / METRICS, lambda row: False)
+        return state, 0.0
+    if not resume:
+        raise TomnetError(f"{folder} holds a run already; --resume goes on with it, --out names another folder")
+    state, header = load_state(folder / CHECKPOINT, state)
+    for name, now in {"seed": seed, **dataclasses.asdict(training)}.items():
+        before = header["seed"] if name == "seed" else header["training"].get(name)
+        if now != before:
+            raise BadSetting(name, now, f"the run in {folder} has {before}")
+    truncate_jsonl(folder / METRICS, lambda row: row["step"] <= int(state.step))
+    return state, header["seconds"]
+
+
+def _run_chunk(
+    state: TrainingState, sample: Sample, training: TrainingConfig, chunk: int, seed: int, usual_frames: float = 0.0
+) -> tuple[TrainingState, dict[str, float]]:
+    """One chunk. `usual_frames` in a batch keeps most chunks to one size of program, and so to one compilation."""
+    steps = min(training.chunk, training.steps - chunk * training.chunk)
+    key = jax.random.fold_in(stream(seed, TRAIN_STREAM), chunk)
+    encounters = sample(key, training.chunk * training.batch)
+    counts = frame_count(encounters.past, encounters.past_real)
+    dealt = deal(counts, training.chunk)[:steps]
+    batches = jax.tree.map(lambda leaf: leaf[dealt], encounters)
+    capacity = max(capacity_for(int(1.1 * usual_frames)), capacity_for(int(counts[dealt].sum(1).max())))
+    state, losses = train_chunk(state, batches, training, capacity)
+    return state, {name: float(loss) for name, loss in losses.items()}
+
+
+def held_out_losses(observer: ToMnet, encounters: Encounter) -> dict[str, float]:
+    _, predictions = observe(observer, encounters)
+    return {name: float(loss) for name, loss in mean_losses(predictions, encounters.targets).items()}
+
+
+@contextmanager
+def stop_requests() -> Iterator[threading.Event]:
+    """Turns Ctrl-C and SIGTERM into a flag that is read between chunks; a second Ctrl-C stops at once."""
+    stopped = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stopped
+        return
+
+    def ask(number, frame):
+        if stopped.is_set():
+            raise KeyboardInterrupt
+        stopped.set()
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

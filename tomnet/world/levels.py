@@ -1,0 +1,80 @@
+"""Levels: drawn at random as in the paper, and to and from ASCII.
+
+    #  wall     .  free     @  agent     A, B, C …  terminal objects     *  subgoal
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Int, Key, Scalar
+
+from ..errors import BadSetting
+from .gridworld import ABSENT, Level, State, World
+
+WALL, FREE, AGENT, SUBGOAL = "#", ".", "@", "*"
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def sample_level(key: Key[Scalar, ""], world: World) -> Level:
+    """Random walls, then every object and the agent on free cells of their own. Walls may trap the agent."""
+    wall_key, place_key = jax.random.split(key)
+    walls = sample_walls(wall_key, world)
+    lot = jnp.where(walls.reshape(-1), -1.0, jax.random.uniform(place_key, (world.cells,)))
+    cells = jax.lax.top_k(lot, world.kinds + 1)[1].astype(jnp.int16)
+    return Level(walls, object_cells=cells[:-1], start_cell=cells[-1])
+
+
+def sample_walls(key: Key[Scalar, ""], world: World) -> Bool[Array, "row col"]:
+    """Between 0 and `max_walls` straight lines between two random end points, diagonals included."""
+    count_key, end_key = jax.random.split(key)
+    count = jax.random.randint(count_key, (), 0, world.max_walls + 1)
+    ends = jax.random.randint(end_key, (world.max_walls, 2, 2), 0, world.size)
+    cells = jax.vmap(line, in_axes=(0, None))(ends, world.size)  # a wall no one asked for lands outside the grid
+    cells = jnp.where((jnp.arange(world.max_walls) < count)[:, None], cells, world.cells)
+    walls = jnp.zeros(world.cells, bool).at[cells].set(True, mode="drop")
+    return walls.reshape(world.size, world.size)
+
+
+def line(ends: Int[Array, "2 2"], size: int) -> Int[Array, "step"]:
+    """The cells of a line between two cells: no gap that an agent, who cannot move diagonally, could slip through."""
+    start, difference = ends[0], ends[1] - ends[0]
+    length = jnp.maximum(jnp.abs(difference).max(), 1)
+    along = jnp.minimum(jnp.arange(size), length)[:, None]
+    points = start + (2 * along * difference + length) // (2 * length)  # rounds to the nearest cell
+    return points[:, 0] * size + points[:, 1]
+
+
+def parse_level(text: str, world: World) -> Level:
+    """A level from its picture. Objects that are not drawn are absent."""
+    rows = [line.strip() for line in text.strip().splitlines()]
+    widths = sorted({len(row) for row in rows})
+    if len(rows) != world.size or widths != [world.size]:
+        shape = f"{len(rows)} rows of {' or '.join(map(str, widths))}"
+        raise BadSetting("level", shape, f"this world has {world.size} rows of {world.size}")
+    grid = np.array([list(row) for row in rows])
+    alphabet = LETTERS[: world.objects] + (SUBGOAL if world.subgoal else "")
+    for row, col in np.argwhere(~np.isin(grid, list(alphabet + WALL + FREE + AGENT))):
+        allowed = f"expected one of {WALL} {FREE} {AGENT} {' '.join(alphabet)}"
+        raise BadSetting("level", repr(str(grid[row, col])), f"in row {row}, col {col}; {allowed}")
+    cells = {symbol: np.flatnonzero(grid.reshape(-1) == symbol) for symbol in alphabet + AGENT}
+    for symbol, found in cells.items():
+        if len(found) > 1 or (symbol == AGENT and len(found) == 0):
+            raise BadSetting("level", repr(symbol), f"drawn {len(found)} times; once is right")
+    objects = [cells[symbol][0] if len(cells[symbol]) else ABSENT for symbol in alphabet]
+    return Level(
+        walls=jnp.asarray(grid == WALL),
+        object_cells=jnp.asarray(objects, jnp.int16),
+        start_cell=jnp.asarray(cells[AGENT][0], jnp.int16),
+    )
+
+
+def format_level(level: Level | State, world: World) -> str:
+    """The picture of one level, or of one state with the agent where it now stands."""
+    agent = level.start_cell if isinstance(level, Level) else level.agent_cell
+    grid = np.where(np.asarray(level.walls).reshape(-1), WALL, FREE)
+    alphabet = LETTERS[: world.objects] + (SUBGOAL if world.subgoal else "")
+    for symbol, cell in zip(alphabet, np.asarray(level.object_cells), strict=True):
+        if cell != ABSENT:
+            grid[cell] = symbol
+    grid[int(agent)] = AGENT
+    return "\n".join("".join(row) for row in grid.reshape(world.size, world.size))

@@ -1,0 +1,37 @@
+"""What can be seen of a state: an agent's field of view."""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Int
+
+from ..errors import BadSetting
+from .gridworld import State
+
+FREE, WALL, FIRST_OBJECT = 0, 1, 2  # codes of a window; object k is FIRST_OBJECT + k
+
+
+def window(state: State, width: int) -> Int[Array, "{width} {width}"]:
+    """The square around the agent as codes; what lies off the grid looks like a wall."""
+    check_field_of_view(width, 2 * state.walls.shape[-1] + 1)
+    size, reach = state.walls.shape[-1], width // 2
+    steps = jnp.arange(-reach, reach + 1)
+    rows, cols = state.agent_cell // size + steps, state.agent_cell % size + steps
+    inside = ((rows >= 0) & (rows < size))[:, None] & ((cols >= 0) & (cols < size))
+    cells = jnp.clip(rows, 0, size - 1)[:, None] * size + jnp.clip(cols, 0, size - 1)
+    code = jnp.where(inside, state.walls.reshape(-1)[cells].astype(jnp.int8), WALL)
+    for kind in range(state.object_cells.shape[-1]):
+        code = jnp.where(inside & (cells == state.object_cells[kind]), FIRST_OBJECT + kind, code)
+    return code.astype(jnp.int8)
+
+
+def in_view(agent_cell: Int[Array, ""], width: int, size: int) -> Bool[Array, "{size} {size}"]:
+    """Which cells lie in a field of view of `width` × `width` around the agent."""
+    check_field_of_view(width, 2 * size + 1)
+    lines = jnp.arange(size)
+    near_row = jnp.abs(lines - agent_cell // size) <= width // 2
+    near_col = jnp.abs(lines - agent_cell % size) <= width // 2
+    return near_row[:, None] & near_col
+
+
+def check_field_of_view(width: int, largest: int) -> None:
+    if width % 2 == 0 or not 1 <= width <= largest:
+        raise BadSetting("field of view", width, f"must be odd and between 1 and {largest}")
