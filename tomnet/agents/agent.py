@@ -4,7 +4,7 @@ An agent is a PyTree of its own parameters; a population is the same PyTree with
 during an episode is its memory: a plan, the state of an LSTM, or nothing.
 """
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from jaxtyping import Array, Float
 
@@ -13,6 +13,7 @@ from ..world.gridworld import Outcome, State, World
 Memory = Any  # any PyTree of arrays: each kind of agent has its own
 
 
+@runtime_checkable
 class Agent(Protocol):
     def start(self, state: State, world: World) -> Memory:
         """The memory at the start of an episode. Nothing is carried over from earlier ones."""

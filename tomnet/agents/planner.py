@@ -32,16 +32,14 @@ def neighbours(grid: Array, outside) -> Array:
     """What lies above, below, left and right of each cell: `[4, row, col]`, in the order of ACTIONS."""
     size = grid.shape[0]
     padded = jnp.pad(grid, 1, constant_values=outside)
-    return jnp.stack(
-        [padded[:size, 1:-1], padded[2:, 1:-1], padded[1:-1, :size], padded[1:-1, 2:]]
-    )
+    return jnp.stack([padded[:size, 1:-1], padded[2:, 1:-1], padded[1:-1, :size], padded[1:-1, 2:]])
 
 
 def object_layer(object_cells: Int[Array, "object"], size: int) -> Int[Array, "row col"]:
     """Which object is where; ABSENT where there is none."""
-    layer = jnp.full(size * size, ABSENT, jnp.int32)
-    cells = jnp.where(object_cells == ABSENT, size * size, object_cells)
-    return layer.at[cells].set(jnp.arange(object_cells.shape[0]), mode="drop").reshape(size, size)
+    here = object_cells[:, None] == jnp.arange(size * size)
+    layer = jnp.where(here.any(0), here.argmax(0), ABSENT)
+    return layer.reshape(size, size)
 
 
 def action_values(

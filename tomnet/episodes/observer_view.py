@@ -42,5 +42,5 @@ class NearObjectsOnly(eqx.Module):
         size, agents = episode.size, episode.agent_cells[:, None]
         rows = jnp.abs(episode.object_cells // size - agents // size)
         cols = jnp.abs(episode.object_cells % size - agents % size)
-        seen = jnp.where(jnp.maximum(rows, cols) <= self.reach, episode.object_cells, NONE)
+        seen = jnp.where((rows <= self.reach) & (cols <= self.reach), episode.object_cells, NONE)
         return eqx.tree_at(lambda e: e.object_cells, episode, seen)

@@ -29,7 +29,7 @@ def verdict(reproduced: bool, partly: bool) -> Verdict:
 def mean_interval(values: np.ndarray) -> tuple[float, tuple[float, float]]:
     """The mean over agents, with its 95% interval."""
     values = np.asarray(values, np.float64)
-    mean, error = float(values.mean()), 1.96 * float(values.std(ddof=1)) / np.sqrt(len(values))
+    mean, error = float(values.mean()), float(1.96 * values.std(ddof=1) / np.sqrt(len(values)))
     return mean, (mean - error, mean + error)
 
 
@@ -39,8 +39,7 @@ def bootstrap(statistic, *columns: np.ndarray, resamples: int = 1000) -> tuple[f
     random = np.random.default_rng(0)  # the resampling is part of the method, not of the experiment
     agents = len(columns[0])
     draws = [
-        statistic(*(column[chosen] for column in columns))
-        for chosen in random.integers(0, agents, (resamples, agents))
+        statistic(*(column[chosen] for column in columns)) for chosen in random.integers(0, agents, (resamples, agents))
     ]
     low, high = np.nanpercentile(draws, [2.5, 97.5])
     return float(statistic(*columns)), (float(low), float(high))

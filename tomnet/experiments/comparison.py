@@ -1,8 +1,9 @@
-"""The network beside the exact observer, with the agent's past and without it: what sections 3.2's claims rest on."""
+"""The network beside the exact observer, with the agent's past and without it: the ground of section 3.2's claims."""
 
 import dataclasses
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from ..episodes.encounter import Encounter
 from ..ideal.inverse_planning import InversePlanner
 from ..observer.losses import losses_each
-from ..observer.prediction_net import HEADS, Predictions
+from ..observer.prediction_net import Predictions
 from ..observer.tomnet import ToMnet, observe
 from .claims import bootstrap, captured, mean_interval
 
@@ -29,7 +30,9 @@ class Observed:
 
     @staticmethod
     def of(predictions: Predictions, encounters: Encounter) -> "Observed":
-        losses = {name: np.asarray(loss, np.float64) for name, loss in losses_each(predictions, encounters.targets).items()}
+        losses = {
+            name: np.asarray(loss, np.float64) for name, loss in losses_each(predictions, encounters.targets).items()
+        }
         correct = {}
         if predictions.action is not None:
             correct["action"] = np.asarray(predictions.action.argmax(-1) == encounters.targets.action, float)
@@ -52,10 +55,15 @@ def exact(ideal: InversePlanner, encounters: Encounter, snapshots: bool) -> tupl
     return weights, Observed.of(ideal.predict(weights, encounters.query), encounters)
 
 
+def seen_only(encounters: Encounter, past: int) -> Encounter:
+    """The same encounters with no more than the first `past` episodes seen."""
+    few = jnp.arange(encounters.past_real.shape[-1]) < past
+    return eqx.tree_at(lambda e: e.past_real, encounters, encounters.past_real & few)
+
+
 def without_past(ideal: InversePlanner, encounters: Encounter) -> Observed:
-    nothing = jnp.zeros_like(encounters.past_real)
-    weights = ideal.posterior(encounters.past, nothing, snapshots=False)
-    return Observed.of(ideal.predict(weights, encounters.query), encounters)
+    """What exact inference says with nothing seen: L0."""
+    return exact(ideal, seen_only(encounters, 0), snapshots=False)[1]
 
 
 def comparison_table(net: Observed, best: Observed, no_past: Observed) -> dict[str, dict[str, Any]]:
@@ -91,6 +99,3 @@ def weakest(table: dict[str, dict[str, Any]]) -> tuple[str, dict[str, Any]]:
     """The head that is furthest from its goal."""
     head = min(table, key=lambda head: table[head]["captured"] - table[head]["goal"])
     return head, table[head]
-
-
-__all__ = ["GOALS", "HEADS", "Observed", "comparison_table", "exact", "meets_goals", "network", "weakest", "without_past"]

@@ -29,7 +29,10 @@ def _commit() -> str | None:
     folder = Path(__file__).parent
     try:
         shown = subprocess.run(
-            ["git", "-C", str(folder), "describe", "--always", "--dirty"], capture_output=True, text=True, timeout=5
+            ["git", "-C", str(folder), "describe", "--always", "--dirty"],
+            capture_output=True,
+            text=True,
+            timeout=5,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

@@ -61,7 +61,9 @@ class Result:
 
     @staticmethod
     def from_json(plain: dict[str, Any]) -> "Result":
-        claims = [Claim(**{**claim, "interval": claim["interval"] and tuple(claim["interval"])}) for claim in plain["claims"]]
+        claims = [
+            Claim(**{**claim, "interval": claim["interval"] and tuple(claim["interval"])}) for claim in plain["claims"]
+        ]
         return Result(**{**plain, "claims": claims})
 
 

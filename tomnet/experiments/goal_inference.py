@@ -29,16 +29,19 @@ SPECIES = PlannerSpecies(objects=MAZE.objects)
 MEETING = Meeting(min_past=1, max_past=1)
 EMBEDDINGS = {"2d": 2, "8d": 8}
 OBSERVER = {"smoke": SMOKE_OBSERVER, "laptop": LAPTOP_OBSERVER, "full": FULL_OBSERVER}
+CHARACTER_READ_OUT = {"smoke": "pool", "laptop": "agent", "full": "pool"}
 TRAINING = {
     "smoke": TrainingConfig(steps=4, batch=16, chunk=2, held_out=16, evaluate_every=1),
-    "laptop": TrainingConfig(steps=1200, batch=64, learning_rate=2e-3, chunk=20),
-    "full": TrainingConfig(steps=18_000, batch=512, learning_rate=2e-3, chunk=100, held_out=2048, evaluate_every=10),
+    "laptop": TrainingConfig(steps=2_500, batch=64, learning_rate=3e-3, chunk=20),
+    "full": TrainingConfig(steps=9_000, batch=512, learning_rate=2e-3, chunk=100, held_out=2048, evaluate_every=10),
 }
 
 
 def members(preset: Preset) -> tuple[Member, ...]:
     def member(name: str, embedding: int) -> Member:
-        observer: ObserverConfig = dataclasses.replace(OBSERVER[preset], embedding=embedding)
+        observer: ObserverConfig = dataclasses.replace(
+            OBSERVER[preset], embedding=embedding, character_read_out=CHARACTER_READ_OUT[preset]
+        )
         return Member(name, SPECIES, MAZE, MEETING, observer, TRAINING[preset], reuse=2)
 
     return tuple(member(name, embedding) for name, embedding in EMBEDDINGS.items())
@@ -72,7 +75,10 @@ def _example(encounters, net, best) -> dict[str, Any]:
         "action_taken": int(encounters.targets.action[chosen]),
         "eaten": int(encounters.targets.consumption[chosen].argmax()),
         "successor_taken": np.asarray(encounters.targets.successor[chosen]).tolist(),
-        **{name: _plain_predictions(observed.predictions, chosen) for name, observed in {"network": net, "ideal": best}.items()},
+        **{
+            name: _plain_predictions(observed.predictions, chosen)
+            for name, observed in {"network": net, "ideal": best}.items()
+        },
     }
 
 

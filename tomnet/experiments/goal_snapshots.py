@@ -14,7 +14,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..agents.planner import PlannerSpecies
 from ..episodes.encounter import Encounter, Meeting
 from ..episodes.episode import Snapshot
 from ..ideal.inverse_planning import InversePlanner
@@ -23,7 +22,17 @@ from ..observer.training import EVALUATION_STREAM, TrainingConfig, stream
 from ..world.gridworld import ACTIONS, MAZE
 from ..world.levels import sample_level
 from .claims import Claim, mean_interval, verdict
-from .comparison import GOALS, comparison_table, exact, meets_goals, network, weakest, without_past
+from .comparison import (
+    GOALS,
+    Observed,
+    comparison_table,
+    exact,
+    meets_goals,
+    network,
+    seen_only,
+    weakest,
+    without_past,
+)
 from .examples import plain_episode, plain_snapshot
 from .experiment import Experiment, Member, Preset
 from .fields import every_cell, policy_arrows
@@ -36,8 +45,8 @@ MEETING = Meeting(min_past=0, max_past=10, snapshots=True)
 HEADS = {"all-heads": ("action", "consumption", "successor"), "action-only": ("action",)}
 TRAINING = {
     "smoke": TrainingConfig(steps=4, batch=16, chunk=2, held_out=16, evaluate_every=1),
-    "laptop": TrainingConfig(steps=1500, batch=64, learning_rate=2e-3, chunk=20),
-    "full": TrainingConfig(steps=24_000, batch=512, learning_rate=2e-3, chunk=100, held_out=2048, evaluate_every=10),
+    "laptop": TrainingConfig(steps=2_500, batch=64, learning_rate=3e-3, chunk=20),
+    "full": TrainingConfig(steps=9_000, batch=512, learning_rate=2e-3, chunk=100, held_out=2048, evaluate_every=10),
 }
 
 
@@ -55,44 +64,56 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict
     preferred = np.asarray(population.object_rewards.argmax(-1))
     ideal = InversePlanner.for_species(ideal_key, SPECIES, MAZE)
     everything = eqx.filter_jit(members("smoke")[0].meet)(meet_key, population, past=max(N_PAST))
-    tables: dict[str, Any] = {"curve": [], "embedding": {name: [] for name in HEADS}, "comparison": []}
-    points = {name: [] for name in HEADS}
     no_past = without_past(ideal, everything)
+    tables: dict[str, Any] = {"curve": [], "comparison": [], "embedding": {name: [] for name in HEADS}}
+    points: dict[str, list[np.ndarray]] = {name: [] for name in HEADS}
+    given_to_truth = []  # the probability of the action taken, for every agent, as snapshots come in
     for past in N_PAST:
         # the same agents and queries at every N_past: only what was seen before differs
-        encounters = eqx.tree_at(lambda e: e.past_real, everything, everything.past_real & (jnp.arange(10) < past))
+        encounters = seen_only(everything, past)
         weights, best = exact(ideal, encounters, snapshots=True)
         known = np.asarray(ideal.preferred_object(weights).argmax(-1) == preferred, float)
         for name, observer in observers.items():
             character, net = network(observer, encounters)
             points[name].append(character[:100])
-            hits = nearest_neighbour_accuracy(character, preferred) if past else np.full(agents, np.nan)
-            tables["embedding"][name].append(
-                {"past": past, "accuracy": hits.mean(), "interval": mean_interval(hits)[1], "ideal": known.mean()}
-            )
+            tables["embedding"][name].append(_read_out(past, character, preferred, known))
             if name == "all-heads":
-                mean, interval = mean_interval(net.action_probability)
-                ideal_mean, ideal_interval = mean_interval(best.action_probability)
-                tables["curve"].append(
-                    {
-                        "past": past,
-                        "probability": mean,
-                        "interval": interval,
-                        "ideal": ideal_mean,
-                        "ideal_interval": ideal_interval,
-                    }
-                )
+                given_to_truth.append(net.action_probability)
+                tables["curve"].append(_curve_row(past, net, best))
                 if past:
                     tables["comparison"].append({"past": past, "heads": comparison_table(net, best, no_past)})
-                ends = {0: net.action_probability} if past == 0 else ends | {past: net.action_probability}
-    tables["gain"] = dict(zip(("mean", "interval"), mean_interval(ends[10] - ends[0]), strict=True))
+    tables["gain"] = dict(zip(("mean", "interval"), mean_interval(given_to_truth[-1] - given_to_truth[0]), strict=True))
     tables["points"] = {
-        name: {"preferred": preferred[:100].tolist(), "past": list(N_PAST), "character": np.stack(all_points).tolist()}
-        for name, all_points in points.items()
+        name: {
+            "preferred": preferred[:100].tolist(),
+            "past": list(N_PAST),
+            "character": np.stack(clouds).tolist(),
+        }
+        for name, clouds in points.items()
     }
     tables["trapped"] = trapped(observers["all-heads"], ideal, everything, level_key)
     tables["field"] = _field(observers["all-heads"], ideal, everything, preferred)
     return tables, _claims(tables)
+
+
+def _read_out(past: int, character: np.ndarray, preferred: np.ndarray, known: np.ndarray) -> dict[str, Any]:
+    """How well the preferred object can be read out of the embedding; with nothing seen, all embeddings are zero."""
+    row = {"past": past, "ideal": float(known.mean()), "accuracy": None, "interval": None}
+    if past:
+        row["accuracy"], row["interval"] = mean_interval(nearest_neighbour_accuracy(character, preferred))
+    return row
+
+
+def _curve_row(past: int, net: Observed, best: Observed) -> dict[str, Any]:
+    mean, interval = mean_interval(net.action_probability)
+    ideal_mean, ideal_interval = mean_interval(best.action_probability)
+    return {
+        "past": past,
+        "probability": mean,
+        "interval": interval,
+        "ideal": ideal_mean,
+        "ideal_interval": ideal_interval,
+    }
 
 
 def trapped(observer: ToMnet, ideal: InversePlanner, encounters: Encounter, key) -> dict[str, Any]:
@@ -113,7 +134,12 @@ def trapped(observer: ToMnet, ideal: InversePlanner, encounters: Encounter, key)
         for name, observed in {"network": net, "ideal": best}.items()
     }
     mean, interval = mean_interval(given["network"])
-    return {"levels": len(alone), "probability": mean, "interval": interval, "ideal": float(given["ideal"].mean())}
+    return {
+        "levels": len(alone),
+        "probability": mean,
+        "interval": interval,
+        "ideal": float(given["ideal"].mean()),
+    }
 
 
 def _field(observer: ToMnet, ideal: InversePlanner, encounters: Encounter, preferred: np.ndarray) -> dict[str, Any]:
@@ -122,7 +148,7 @@ def _field(observer: ToMnet, ideal: InversePlanner, encounters: Encounter, prefe
     query = jax.tree.map(lambda leaf: leaf[0], first.query)
     fields = []
     for past in FIELD_PAST:
-        seen = eqx.tree_at(lambda e: e.past_real, first, first.past_real & (jnp.arange(10) < past))
+        seen = seen_only(first, past)
         character, _ = network(observer, seen)
         predictions = observer.predict(jnp.repeat(jnp.asarray(character), MAZE.cells, 0), every_cell(query))
         weights = ideal.posterior(seen.past, seen.past_real, snapshots=True)
@@ -136,7 +162,9 @@ def _field(observer: ToMnet, ideal: InversePlanner, encounters: Encounter, prefe
         )
     return {
         "query": plain_snapshot(query),
-        "snapshots": [plain_episode(jax.tree.map(lambda leaf, i=i: leaf[0, i], first.past)) for i in range(max(FIELD_PAST))],
+        "snapshots": [
+            plain_episode(jax.tree.map(lambda leaf, i=i: leaf[0, i], first.past)) for i in range(max(FIELD_PAST))
+        ],
         "preferred": int(preferred[0]),
         "fields": fields,
     }

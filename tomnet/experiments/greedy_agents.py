@@ -21,7 +21,7 @@ from ..observer.tomnet import ObserverConfig, ToMnet
 from ..observer.training import EVALUATION_STREAM, TrainingConfig, stream
 from ..world.gridworld import MAZE
 from .claims import Claim, bootstrap, mean_interval, verdict
-from .comparison import comparison_table, exact, network, without_past
+from .comparison import comparison_table, exact, network, seen_only, without_past
 from .examples import plain_episode, plain_snapshot
 from .experiment import Experiment, Member, Preset
 from .fields import every_cell
@@ -33,8 +33,8 @@ MEETING = Meeting(min_past=0, max_past=5)
 N_PAST = (0, 1, 2, 3, 4, 5)
 TRAINING = {
     "smoke": TrainingConfig(steps=4, batch=16, chunk=2, held_out=16, evaluate_every=1),
-    "laptop": TrainingConfig(steps=1200, batch=48, learning_rate=2e-3, chunk=20),
-    "full": TrainingConfig(steps=12_000, batch=512, learning_rate=2e-3, chunk=100, held_out=2048, evaluate_every=10),
+    "laptop": TrainingConfig(steps=2_500, batch=48, learning_rate=3e-3, chunk=20),
+    "full": TrainingConfig(steps=5_000, batch=512, learning_rate=2e-3, chunk=100, held_out=2048, evaluate_every=10),
 }
 
 
@@ -53,7 +53,7 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict
     no_past = without_past(ideal, everything)
     tables: dict[str, Any] = {"curve": []}
     for past in N_PAST:
-        encounters = eqx.tree_at(lambda e: e.past_real, everything, everything.past_real & (jnp.arange(5) < past))
+        encounters = seen_only(everything, past)
         weights, best = exact(ideal, encounters, snapshots=False)
         character, net = network(observer, encounters)
         row: dict[str, Any] = {"past": past}
@@ -77,7 +77,11 @@ def _subspecies(character: np.ndarray, posterior: np.ndarray, greedy: np.ndarray
     half = len(greedy) // 2
     scores = logistic_scores(character[:half], greedy[:half], character[half:])
     area, interval = bootstrap(area_under_curve, scores, greedy[half:], resamples=500)
-    return {"auc": area, "auc_interval": interval, "ideal_auc": area_under_curve(posterior[half:], greedy[half:])}
+    return {
+        "auc": area,
+        "auc_interval": interval,
+        "ideal_auc": area_under_curve(posterior[half:], greedy[half:]),
+    }
 
 
 def _trips(ideal: InversePlanner, encounters: Encounter, net, best) -> tuple[dict[str, Any], int, int]:
@@ -99,7 +103,11 @@ def _trips(ideal: InversePlanner, encounters: Encounter, net, best) -> tuple[dic
             expected = np.asarray(jax.nn.sigmoid(observed.predictions.consumption))[rows, eaten][chosen]
             if len(expected) > 1:
                 table[name][who], table[name][f"{who}_interval"] = mean_interval(expected)
-        table[name]["happened"] = float(np.asarray(encounters.targets.consumption)[rows, eaten][chosen].mean()) if chosen.any() else float("nan")
+        table[name]["happened"] = (
+            float(np.asarray(encounters.targets.consumption)[rows, eaten][chosen].mean())
+            if chosen.any()
+            else float("nan")
+        )
     long_enough = np.asarray(first.length) >= 4
     return table, int(np.argmax(far & (took >= 8))), int(np.argmax(near & long_enough))
 

@@ -3,5 +3,12 @@
 from ..observer.tomnet import ObserverConfig
 
 SMOKE_OBSERVER = ObserverConfig(channels=8, character_channels=8, character_depth=3, torso_depth=3)
-LAPTOP_OBSERVER = ObserverConfig(channels=24, character_channels=16, character_depth=3, torso_depth=9, read_out="agent")
-FULL_OBSERVER = ObserverConfig(torso_depth=13, read_out="agent")
+LAPTOP_OBSERVER = ObserverConfig(
+    channels=24,
+    character_channels=16,
+    character_depth=3,
+    torso_depth=9,
+    character_read_out="agent",
+    read_out="agent",
+)
+FULL_OBSERVER = ObserverConfig(torso_depth=13, character_read_out="agent", read_out="agent")

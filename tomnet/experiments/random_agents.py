@@ -30,11 +30,16 @@ EMBEDDING_ALPHA = 1.0  # Fig. 3b shows this species: its agents differ in degree
 TRAINING = {
     "smoke": TrainingConfig(steps=4, batch=16, chunk=2, held_out=16, evaluate_every=1),
     "laptop": TrainingConfig(steps=1500, batch=32, learning_rate=3e-3, chunk=50),
-    "full": TrainingConfig(steps=10_000, batch=512, learning_rate=2e-3, chunk=500, held_out=2048, evaluate_every=4),
+    "full": TrainingConfig(steps=2_000, batch=512, learning_rate=2e-3, chunk=500, held_out=2048, evaluate_every=2),
 }
 MEETING = Meeting(min_past=0, max_past=10, snapshots=True)
 OBSERVER = ObserverConfig(
-    character="sequence", embedding=2, character_channels=8, torso_plain=True, torso_depth=2, heads=("action",)
+    character="sequence",
+    embedding=2,
+    character_channels=8,
+    torso_plain=True,
+    torso_depth=2,
+    heads=("action",),
 )
 
 
@@ -58,12 +63,16 @@ def predict(observer: ToMnet, encounters: Encounter) -> tuple[np.ndarray, np.nda
 
 def divergence(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     """KL(true ‖ predicted) of each row, in nats."""
-    return np.where(true > 0, true * (np.log(np.maximum(true, 1e-300)) - np.log(np.maximum(predicted, 1e-12))), 0).sum(-1)
+    return np.where(true > 0, true * (np.log(np.maximum(true, 1e-300)) - np.log(np.maximum(predicted, 1e-12))), 0).sum(
+        -1
+    )
 
 
 def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict[str, Any], list[Claim]]:
     key = stream(seed, EVALUATION_STREAM)
-    populations = {alpha: RandomSpecies((alpha,)).sample(jax.random.fold_in(key, i), agents) for i, alpha in enumerate(ALPHAS)}
+    populations = {
+        alpha: RandomSpecies((alpha,)).sample(jax.random.fold_in(key, i), agents) for i, alpha in enumerate(ALPHAS)
+    }
     member = members("smoke")[0]  # the species plays no part in how agents are met
 
     @eqx.filter_jit
@@ -94,7 +103,9 @@ def _bayes_divergence(observers: dict[str, ToMnet], met: dict) -> list[dict]:
             each = []
             for alpha in alphas:
                 encounters = met[alpha, past]
-                exact = np.asarray(dirichlet.predictive(dirichlet.action_counts(encounters.past, encounters.past_real), alphas))
+                exact = np.asarray(
+                    dirichlet.predictive(dirichlet.action_counts(encounters.past, encounters.past_real), alphas)
+                )
                 each.append(divergence(exact, predict(observers[name_of(alphas)], encounters)[1]))
             mean, interval = mean_interval(np.concatenate(each))
             rows.append({"member": name_of(alphas), "past": past, "kl": mean, "interval": interval})
@@ -109,7 +120,9 @@ def _likelihood(observers: dict[str, ToMnet], met: dict) -> list[dict]:
             encounters = met[alpha, past]
             probabilities = []
             for action in range(len(ACTIONS)):
-                always = eqx.tree_at(lambda e: e.past.actions, encounters, jnp.full_like(encounters.past.actions, action))
+                always = eqx.tree_at(
+                    lambda e: e.past.actions, encounters, jnp.full_like(encounters.past.actions, action)
+                )
                 probabilities.append(predict(observers[name_of((alpha,))], always)[1][:, action])
             mean, interval = mean_interval(np.concatenate(probabilities))
             bayes = (alpha + past) / (len(ACTIONS) * alpha + past)

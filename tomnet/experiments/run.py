@@ -32,9 +32,7 @@ def run(experiment: Experiment, preset: str, seed: int, folder: Path, *, resume:
     return result
 
 
-def train_member(
-    experiment: Experiment, member: Member, preset: str, seed: int, folder: Path, resume: bool
-) -> ToMnet:
+def train_member(experiment: Experiment, member: Member, preset: str, seed: int, folder: Path, resume: bool) -> ToMnet:
     about = {
         "experiment": experiment.name,
         "member": member.name,

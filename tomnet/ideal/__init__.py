@@ -1,0 +1,18 @@
+"""Exact ideal observers: the best that any observer of these agents can do, the measure for a learned one.
+
+Random agents (section 3.1), goal-driven agents (section 3.2):
+
+    counts = dirichlet.action_counts(encounters.past, encounters.past_real)
+    policies = dirichlet.predictive(counts, alphas=(0.01, 3.0))
+
+    ideal = InversePlanner.for_species(key, PlannerSpecies(), MAZE)
+    log_weights = ideal.posterior(encounters.past, encounters.past_real)
+    predictions = ideal.predict(log_weights, encounters.query)
+
+The predictions are of the same type as a network's, so `observer.losses` compares the two.
+"""
+
+from . import dirichlet
+from .inverse_planning import InversePlanner
+
+__all__ = ["InversePlanner", "dirichlet"]

@@ -1,8 +1,9 @@
 """What becomes of an agent with a fixed plan on one level: exact expectations over its whole episode.
 
-The agent's cell is a Markov chain: ties among the best actions are its only chance. Mass that arrives at an object
-stays there (the episode ends); what is left at the step limit has timed out. Sums over trajectories then take one
-pass forward in time (where the agent is) and one backward (when it will end).
+The agent's cell is a Markov chain, in which only ties among the best actions leave room for chance. Mass
+that arrives at an object stays there, since the episode ends; what is left at the step limit has timed out.
+A sum over all trajectories then takes one pass forward in time (where is the agent?) and one back (when
+will it end?).
 """
 
 import equinox as eqx
@@ -16,20 +17,24 @@ from .paths import MOVING, Paths, blocked_moves, object_at, offsets, standing
 
 
 class Chain(eqx.Module):
-    """The flow of probability out of each cell of one level. Blocked moves flow nowhere: they are part of staying."""
+    """The flow of probability out of each cell of one level. A blocked move is part of staying."""
 
     flow: Float[Array, "action cell"]
     ends: Bool[Array, "cell"]  # the cells of objects
 
-    def arrive(self, mass: Float[Array, "cell"]) -> Float[Array, "cell"]:
-        """Where mass in each cell goes in one step."""
-        moves = zip(offsets(mass.shape[0]), self.flow[:MOVING])
-        return sum((jnp.roll(mass * flow, offset) for offset, flow in moves), mass * self.flow[MOVING])
+    def advance(self, mass: Float[Array, "cell"]) -> Float[Array, "cell"]:
+        """Where the mass in each cell goes in one step."""
+        arrived = mass * self.flow[MOVING]
+        for offset, flow in zip(offsets(mass.shape[0]), self.flow[:MOVING]):
+            arrived += jnp.roll(mass * flow, offset)
+        return arrived
 
     def look_ahead(self, worth: Float[Array, "cell"]) -> Float[Array, "cell"]:
         """The mean of `worth` one step ahead of each cell."""
-        moves = zip(offsets(worth.shape[0]), self.flow[:MOVING])
-        return sum((jnp.roll(worth, -offset) * flow for offset, flow in moves), worth * self.flow[MOVING])
+        mean = worth * self.flow[MOVING]
+        for offset, flow in zip(offsets(worth.shape[0]), self.flow[:MOVING]):
+            mean += jnp.roll(worth, -offset) * flow
+        return mean
 
 
 def chain_of(paths: Paths, policy: Float[Array, "action cell"]) -> Chain:
@@ -40,19 +45,18 @@ def chain_of(paths: Paths, policy: Float[Array, "action cell"]) -> Chain:
 
 
 def arrivals(chain: Chain, start: Float[Array, "cell"], world: World) -> Float[Array, "time cell"]:
-    """The probability of arriving in each cell at each time from 0 to the step limit, ended episodes not counted."""
+    """The probability of arriving in each cell at each time up to the step limit; none after the end."""
 
-    def advance(arrived, _):
-        arrived = chain.arrive(jnp.where(chain.ends, 0.0, arrived))
+    def step(arrived, _):
+        arrived = chain.advance(jnp.where(chain.ends, 0.0, arrived))
         return arrived, arrived
 
-    _, later = jax.lax.scan(advance, start, length=world.step_limit)
+    _, later = jax.lax.scan(step, start, length=world.step_limit)
     return jnp.concatenate([start[None], later])
 
 
 def expected_worth(chain: Chain, ended: Float[Array, "time cell"]) -> Float[Array, "time cell"]:
-    """The mean of `ended[T, c]`, T and c being when and where the episode ends, for an agent that has just arrived in
-    each cell at each time."""
+    """What to expect on arriving in each cell at each time, when ending at T in c is worth `ended[T, c]`."""
 
     def back(worth, ended):
         worth = jnp.where(chain.ends, ended, chain.look_ahead(worth))
@@ -72,8 +76,10 @@ def consumption_everywhere(chain: Chain, paths: Paths, world: World) -> Float[Ar
     return jax.vmap(of_object)(object_at(paths))
 
 
-def successor_maps(arrived: Float[Array, "time cell"], chain: Chain, world: World) -> Float[Array, "gamma cell"]:
-    """The expected successor maps of `episodes.targets`: every trajectory is normalised by its own length first.
+def successor_maps(
+    chain: Chain, arrived: Float[Array, "time cell"], world: World
+) -> Float[Array, "gamma cell"]:
+    """The expected maps of `episodes.targets`, where each trajectory is normalised by its own length T:
 
     E[ sum_t gamma^t 1[at c] / Z(T) ] = sum_t gamma^t P(arrive in c at t) E[ 1 / Z(T) | arrived in c at t ].
     """
@@ -95,14 +101,14 @@ def snapshot_probability(
     action: Int[Array, ""],
     world: World,
 ) -> Float[Array, ""]:
-    """The probability that a snapshot of an episode shows this cell and action.
+    """The probability that a snapshot of an episode shows this cell and this action.
 
-    The episode starts in any free cell, and the snapshot is taken at any of its T times: the sum over times t of
-    P(in the cell at t) pi(action | cell) E[ 1 / T | next cell, t + 1 ].
+    The episode starts in any free cell, and the snapshot is taken at any of its T times: the sum over times
+    t of P(in the cell at t) pi(action | cell) E[ 1 / T | next cell at t + 1 ].
     """
     free = standing(paths)
-    arrived = arrivals(chain, free / free.sum(), world)
-    lengths = jnp.maximum(jnp.arange(world.step_limit + 1), 1)[:, None]  # no episode ends before its first step
+    arrived = free * arrivals(chain, free / free.sum(), world)  # on an object there is no next action to show
+    lengths = jnp.arange(world.step_limit + 1).clip(1)[:, None]  # no episode ends before its first step
     chosen = expected_worth(chain, jnp.broadcast_to(1.0 / lengths, arrived.shape))
     size = round(paths.walls.shape[0] ** 0.5)
     after, _ = destination(paths.walls.reshape(size, size), cell, action)

@@ -1,7 +1,8 @@
 """The exact observer of random agents (section 3.1): a Dirichlet posterior, or a mixture of them.
 
-An agent of S(alpha) has action probabilities drawn from Dir(alpha), so all there is to know of its past is how often
-it took each action. Where the species is unknown, the counts also tell how likely each species is.
+An agent of S(alpha) has action probabilities drawn from Dir(alpha), so all there is to know of its past is
+how often it took each action. Where the species is unknown, the counts also tell how likely each species
+is.
 """
 
 from collections.abc import Sequence
@@ -35,7 +36,9 @@ def log_evidence(counts: Float[Array, "*batch action"], alphas: Alphas) -> Float
     return each.sum(-1) + gammaln(actions * alpha) - gammaln(actions * alpha + total)
 
 
-def species_posterior(counts: Float[Array, "*batch action"], alphas: Alphas) -> Float[Array, "*batch species"]:
+def species_posterior(
+    counts: Float[Array, "*batch action"], alphas: Alphas
+) -> Float[Array, "*batch species"]:
     """The probability of each species of the mixture, equal before anything is seen."""
     return jax.nn.softmax(log_evidence(counts, alphas), -1)
 
@@ -58,7 +61,7 @@ def divergence_each(
 def expected_divergence(
     true_policies: Float[Array, "*batch action"], counts: Float[Array, "*batch action"], alphas: Alphas
 ) -> Float[Array, ""]:
-    """The mean of `divergence_each`: with the agents a network is tested on, its own share of luck cancels."""
+    """The mean of `divergence_each`. On the agents that a network is tested on, both have the same luck."""
     return divergence_each(true_policies, counts, alphas).mean()
 
 

@@ -1,8 +1,8 @@
 """The exact observer of goal-driven agents (section 3.2): Bayesian inverse planning over particles.
 
-A particle is an agent that the species might hold, with its prior probability. Each past episode weighs the particles
-by how likely they were to act so; predictions average what the particles would do. Up to the number of particles this
-is the best that any observer can do.
+A particle is an agent that the species might hold, with its prior probability. Each past episode weighs the
+particles by how likely they were to act so; predictions average what the particles would do. Up to the
+number of particles this is the best that any observer can do.
 """
 
 from functools import partial
@@ -26,16 +26,16 @@ from .particles import spread_particles
 from .paths import Paths, choices, object_at, policy, standing
 from .sharing import LEVELS, Forecast, chunks, find_all_paths, forecast_each_plan, in_chunks
 
-ENCOUNTERS = 1024  # how many are worked on at a time
-PARTICLES = 1024  # for a species without greedy agents; twice as many with
+ENCOUNTERS = 256  # how many are worked on at a time
+PARTICLES = 1024  # four times as many change no loss by more than 0.001 nats
 NEGLIGIBLE = 1e-5  # posterior probability that predictions may leave out, all particles together
 
 
 class InversePlanner(eqx.Module):
     """Knows the species, the levels and how planners plan; all it has to infer is which agent this is.
 
-    With probability `lapse` anything may happen: an agent takes any action, a prediction is uniform. That keeps the
-    posterior defined where no particle explains what was seen.
+    With probability `lapse` anything may happen: an agent takes any action, a prediction is uniform. That
+    keeps the posterior defined where no particle explains what was seen.
     """
 
     agents: Planner
@@ -46,17 +46,19 @@ class InversePlanner(eqx.Module):
 
     def __check_init__(self):
         if self.world.subgoal:
-            raise BadSetting("World.subgoal", True, "inverse planning knows levels where eating ends the episode")
+            raise BadSetting(
+                "World.subgoal", True, "inverse planning takes eating for the end of the episode"
+            )
         if self.agents.object_rewards.shape[-1] != self.world.objects:
             why = f"the agents value {self.agents.object_rewards.shape[-1]} objects"
             raise BadSetting("World.objects", self.world.objects, why)
+        if not 0 < self.lapse < 1:
+            raise BadSetting("lapse", self.lapse, "must lie between 0 and 1")
 
     @classmethod
     def for_species(
-        cls, key: Key[Scalar, ""], species: PlannerSpecies, world: World, *, particles: int | None = None
+        cls, key: Key[Scalar, ""], species: PlannerSpecies, world: World, *, particles: int = PARTICLES
     ) -> "InversePlanner":
-        if particles is None:
-            particles = PARTICLES * (2 if 0 < species.greedy_share < 1 else 1)
         agents, log_prior = spread_particles(key, species, particles)
         return cls(agents, log_prior, is_greedy(agents, species), world)
 
@@ -69,17 +71,25 @@ class InversePlanner(eqx.Module):
         greedy = jnp.zeros(count, bool) if greedy is None else greedy
         return cls(agents, jnp.full(count, -np.log(count), jnp.float32), greedy, world)
 
-    def observe(self, encounters: Encounter, snapshots: bool = False, *, visitation: bool = True) -> Predictions:
+    def observe(
+        self, encounters: Encounter, snapshots: bool = False, *, visitation: bool = True
+    ) -> Predictions:
+        """`posterior`, then `predict`."""
         log_weights = self.posterior(encounters.past, encounters.past_real, snapshots, visitation=visitation)
         return self.predict(log_weights, encounters.query)
 
     def posterior(
-        self, past: Episode, past_real: Bool[Array, "agent past"], snapshots: bool = False, *, visitation: bool = True
+        self,
+        past: Episode,
+        past_real: Bool[Array, "agent past"],
+        snapshots: bool = False,
+        *,
+        visitation: bool = True,
     ) -> Float[Array, "agent particle"]:
         """The log-probability of each particle given the real past episodes; the prior if there are none.
 
-        With `snapshots` each past episode is one state/action pair from a time unknown. Where the agent was then is
-        evidence too, unless `visitation` is off.
+        With `snapshots` each past episode is one state/action pair from a time unknown. Where the agent
+        then was is evidence too, unless `visitation` is off.
         """
         past, past_real = jax.tree.map(np.asarray, (past, past_real))
         log_weights = np.tile(np.asarray(self.log_prior), (past_real.shape[0], 1))
@@ -105,20 +115,34 @@ class InversePlanner(eqx.Module):
     def policy_field(
         self, log_weights: Float[Array, "agent particle"], query: Snapshot
     ) -> Float[Array, "agent row col action"]:
-        """The expected policy with every cell as the start (Fig. 5c); zero where no agent can stand."""
+        """The expected policy with every cell as the start (Fig. 5c); zero where no one stands."""
         policies = self._average(_policy_everywhere, log_weights, query)
         return jnp.moveaxis(policies, 1, -1).reshape(-1, self.world.size, self.world.size, len(ACTIONS))
 
     def consumption_field(
         self, log_weights: Float[Array, "agent particle"], query: Snapshot
     ) -> Float[Array, "agent row col object"]:
-        """The probability of each object with every cell as the start (Fig. 6); zero where no agent can stand."""
+        """The probability of each object with every cell as the start (Fig. 6); zero where no one stands."""
         eaten = self._average(_consumption_everywhere, log_weights, query)
         return jnp.moveaxis(eaten, 1, -1).reshape(-1, self.world.size, self.world.size, self.world.objects)
 
     def greedy_probability(self, log_weights: Float[Array, "agent particle"]) -> Float[Array, "agent"]:
         """The posterior probability that the agent belongs to the greedy share of its species."""
         return jnp.where(self.greedy, jnp.exp(log_weights), 0.0).sum(-1)
+
+    def preferred_object(self, log_weights: Float[Array, "agent particle"]) -> Float[Array, "agent object"]:
+        """The posterior probability that each object is the one the agent values most."""
+        prefers = jax.nn.one_hot(self.agents.object_rewards.argmax(-1), self.world.objects)
+        return jnp.exp(log_weights) @ prefers
+
+    def distances(self, query: Snapshot) -> Float[Array, "agent object"]:
+        """Steps from the agent's cell to each object, round the others; inf if the step limit comes first."""
+        paths = find_all_paths(np.asarray(query.walls), np.asarray(query.object_cells), self.world)
+        return jnp.asarray(paths.distances)[jnp.arange(len(paths.walls)), :, query.agent_cell]
+
+    def reachable(self, query: Snapshot) -> Bool[Array, "agent object"]:
+        """Which objects the agent can eat before the episode ends."""
+        return jnp.isfinite(self.distances(query))
 
     def _with_lapse(self, probabilities, outcomes):
         return (1 - self.lapse) * probabilities + self.lapse / outcomes
@@ -142,7 +166,9 @@ class InversePlanner(eqx.Module):
             outcomes = len(ACTIONS) * self.world.cells
         return np.log(self._with_lapse(probability, outcomes))
 
-    def _average(self, forecast: Forecast, log_weights: Float[Array, "agent particle"], query: Snapshot) -> Any:
+    def _average(
+        self, forecast: Forecast, log_weights: Float[Array, "agent particle"], query: Snapshot
+    ) -> Any:
         """The posterior expectation of a forecast."""
         weights, query = jax.tree.map(np.asarray, (jnp.exp(log_weights), query))
         parts = []
@@ -161,7 +187,7 @@ class InversePlanner(eqx.Module):
 def _average_by_level(
     levels: Int[np.ndarray, "plan"], weights: Float[np.ndarray, "plan"], values: Float[np.ndarray, "plan ..."]
 ) -> Float[np.ndarray, "level ..."]:
-    """The weighted mean over the plans of each level; plans come in the order of levels, and every level has one."""
+    """The weighted mean over the plans of each level, which come in the order of levels."""
     first = np.flatnonzero(np.diff(levels, prepend=-1))
     weights = weights / np.add.reduceat(weights, first)[levels]
     return np.add.reduceat(values * weights.reshape(-1, *[1] * (values.ndim - 1)), first)
@@ -173,14 +199,16 @@ def _targets(paths: Paths, agent: Planner, start_cell: Int[Array, ""], world: Wo
     chain = chain_of(paths, plan)
     arrived = arrivals(chain, jax.nn.one_hot(start_cell, world.cells), world)
     eaten = (object_at(paths) * arrived.sum(0)).sum(-1)
-    return plan[:, start_cell], eaten, successor_maps(arrived, chain, world)
+    return plan[:, start_cell], eaten, successor_maps(chain, arrived, world)
 
 
 def _policy_everywhere(paths: Paths, agent: Planner, asked: Any, world: World) -> Float[Array, "action cell"]:
     return jnp.where(standing(paths), policy(choices(paths), agent, world), 0.0)
 
 
-def _consumption_everywhere(paths: Paths, agent: Planner, asked: Any, world: World) -> Float[Array, "object cell"]:
+def _consumption_everywhere(
+    paths: Paths, agent: Planner, asked: Any, world: World
+) -> Float[Array, "object cell"]:
     chain = chain_of(paths, policy(choices(paths), agent, world))
     return jnp.where(standing(paths), consumption_everywhere(chain, paths, world), 0.0)
 
@@ -191,14 +219,16 @@ def _snapshot(paths: Paths, agent: Planner, pair: tuple[Array, Array], world: Wo
 
 
 @eqx.filter_jit
-def _episode_likelihoods(paths, cells, actions, real, observer: InversePlanner) -> Float[Array, "episode particle"]:
+def _episode_likelihoods(
+    paths: Paths, cells: Array, actions: Array, real: Array, observer: InversePlanner
+) -> Float[Array, "episode particle"]:
     def of_episode(episode):
         paths, cells, actions, real = episode
-        ahead = choices(paths).at(jnp.clip(cells, 0).astype(jnp.int32))
+        ahead = choices(paths).at(cells)
+        taken = jnp.arange(len(ACTIONS))[:, None] == actions
 
         def of_agent(agent):
-            taken = jnp.arange(len(ACTIONS))[:, None] == actions
-            probability = (policy(ahead, agent, observer.world) * taken).sum(0)
+            probability = jnp.where(taken, policy(ahead, agent, observer.world), 0.0).sum(0)
             return jnp.where(real, jnp.log(observer._with_lapse(probability, len(ACTIONS))), 0.0).sum()
 
         return jax.vmap(of_agent)(observer.agents)
@@ -207,7 +237,9 @@ def _episode_likelihoods(paths, cells, actions, real, observer: InversePlanner) 
 
 
 @eqx.filter_jit
-def _choice_probabilities(paths, cells, actions, observer: InversePlanner) -> Float[Array, "episode particle"]:
+def _choice_probabilities(
+    paths: Paths, cells: Array, actions: Array, observer: InversePlanner
+) -> Float[Array, "episode particle"]:
     """pi(action | cell) of every particle."""
 
     def of_pair(paths, cell, action):

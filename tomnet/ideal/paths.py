@@ -1,8 +1,8 @@
 """What planners do on one level, in closed form: distances once per level, then any number of agents at once.
 
-`agents.planner` sweeps over the values of every agent. But nothing moves in these levels except the agent, and eating
-ends the episode, so all an agent can do is go for one object by the shortest way, or for none. With D_k(s) steps to
-object k, going round walls and other objects, the value over h steps is
+`agents.planner` sweeps over the values of every agent. But nothing moves in these levels except the agent,
+and eating ends the episode: all an agent can do is go for one object by the shortest way, or for none. With
+D_k(s) steps to object k, going round walls and other objects, the value over h steps is
 
     V_h(s) = max( max_k { r_k - c D_k(s) : D_k(s) <= h },  -c h )
 
@@ -25,7 +25,9 @@ class Paths(eqx.Module):
 
     walls: Bool[Array, "*batch cell"]
     object_cells: Int[Array, "*batch object"]
-    distances: Float[Array, "*batch object cell"]  # steps until the object is eaten; inf: not within the step limit
+    distances: Float[
+        Array, "*batch object cell"
+    ]  # steps until it is eaten; inf if the step limit comes first
 
 
 class Choices(eqx.Module):

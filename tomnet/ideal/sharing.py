@@ -1,6 +1,6 @@
-"""Work done once for many: particles with the same plan on a level share one forecast, chunks share one program.
+"""Work done once for many: particles with the same plan on a level share a forecast, chunks share a program.
 
-The number of distinct plans is different on every level, so this part runs in NumPy around compiled functions of
+The number of distinct plans is different on every level, so this part is NumPy around compiled functions of
 fixed shapes.
 """
 
@@ -25,7 +25,9 @@ Forecast = Callable[[Paths, Planner, Any, World], Any]
 
 
 def find_all_paths(
-    walls: Bool[np.ndarray, "level row col"], object_cells: Int[np.ndarray, "level object"], world: World
+    walls: Bool[Array | np.ndarray, "level row col"],
+    object_cells: Int[Array | np.ndarray, "level object"],
+    world: World,
 ) -> Paths:
     return in_chunks(_find_paths, LEVELS, (walls, object_cells), world)
 
@@ -38,7 +40,7 @@ def forecast_each_plan(
     needed: Bool[np.ndarray, "level particle"],
     world: World,
 ) -> tuple[Int[np.ndarray, "plan"], Int[np.ndarray, "level particle"], Any]:
-    """A forecast for every distinct plan on every level, the level of each plan, and which plan each particle has."""
+    """A forecast for each distinct plan on each level; the level of each plan; the plan of each particle."""
     levels, particles, plans = distinct(fingerprint_needed(paths, agents, needed, world), needed)
     cases = jax.tree.map(lambda leaf: np.asarray(leaf)[levels], (paths, asked))
     planners = jax.tree.map(lambda leaf: np.asarray(leaf)[particles], agents)
@@ -48,8 +50,10 @@ def forecast_each_plan(
 def fingerprint_needed(
     paths: Paths, agents: Planner, needed: Bool[np.ndarray, "level particle"], world: World
 ) -> UInt32[np.ndarray, "level particle 2"]:
-    """The fingerprint of each particle's plan on each level where it is needed. What is seen of an agent rules most
-    particles out, so this works on blocks of those that are left."""
+    """The fingerprint of each particle's plan on each level where it is needed, zero elsewhere.
+
+    What is seen of an agent rules most particles out, so this works on blocks of those that are left.
+    """
     counts = needed.sum(1)
     blocks = -(-counts // BLOCK)
     levels = np.repeat(np.arange(len(needed)), blocks)
@@ -68,8 +72,8 @@ def fingerprint_needed(
 def distinct(
     fingerprints: UInt32[np.ndarray, "level particle 2"], needed: Bool[np.ndarray, "level particle"]
 ) -> tuple[Int[np.ndarray, "plan"], Int[np.ndarray, "plan"], Int[np.ndarray, "level particle"]]:
-    """The level and one particle of each distinct plan, in the order of levels; and which plan each particle has on
-    each level, -1 where it is not needed."""
+    """The level and one particle of each distinct plan, in the order of levels; and the plan of each particle
+    on each level, -1 where it is not needed."""
     unneeded = np.uint64(2**64 - 1)
     pairs = fingerprints.astype(np.uint64)
     prints = np.where(needed, (pairs[..., 0] << np.uint64(31)) ^ pairs[..., 1], unneeded)  # of 63 bits
@@ -100,7 +104,7 @@ def chunks(count: int, size: int) -> Iterator[slice]:
 
 
 def in_chunks(function: Callable[..., Any], size: int, batched: tuple[Any, ...], *shared: Any) -> Any:
-    """`function(*batched, *shared)`, `size` of the batch at a time: memory is bounded, and compiled for one shape.
+    """`function(*batched, *shared)`, `size` of the batch at a time: bounded memory, one compiled shape.
 
     The last chunk is filled up with copies of its last element, whose results are dropped.
     """
@@ -122,7 +126,8 @@ def _find_paths(walls, object_cells, world):
 def _fingerprints(paths, agents, world):
     # one block after the other: the values of its particles are as much as a cache holds
     def of_block(block):
-        return jax.vmap(fingerprint, in_axes=(None, 0, None))(*block, world)
+        level, planners = block
+        return jax.vmap(fingerprint, in_axes=(None, 0, None))(level, planners, world)
 
     return jax.lax.map(of_block, (paths, agents))
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Key, Scalar
 
 from .frames import PackedFrames
-from .layers import Convolution, ConvLSTM, Dense, Normalise, ResNet
+from .layers import ConvLSTM, Convolution, Dense, Normalise, ReadOut, ResNet, pooled, pooled_width
 
 Embedding = Float[Array, "agent feature"]
 
@@ -20,21 +20,31 @@ class EpisodeNet(eqx.Module):
 
     resnet: ResNet
     lstm: eqx.nn.LSTMCell
-    read_out: Dense
+    dense: Dense
+    read_out: ReadOut = eqx.field(static=True)
 
     def __init__(
-        self, planes: int, embedding: int, channels: int, depth: int, kind: Normalise, *, key: Key[Scalar, ""]
+        self,
+        planes: int,
+        embedding: int,
+        channels: int,
+        depth: int,
+        kind: Normalise,
+        read_out: ReadOut,
+        *,
+        key: Key[Scalar, ""],
     ):
         resnet_key, lstm_key, out_key = jax.random.split(key, 3)
         self.resnet = ResNet(planes, channels, depth, kind, key=resnet_key)
-        self.lstm = eqx.nn.LSTMCell(channels, 2 * channels, key=lstm_key)
-        self.read_out = Dense(2 * channels, embedding, key=out_key)
+        self.lstm = eqx.nn.LSTMCell(pooled_width(channels, read_out), 2 * channels, key=lstm_key)
+        self.dense = Dense(2 * channels, embedding, key=out_key)
+        self.read_out = read_out
 
     def __call__(
         self, packed: PackedFrames, past_real: Bool[Array, "agent past"], training: bool
     ) -> tuple[Embedding, "EpisodeNet"]:
         features, resnet = self.resnet(packed.planes, packed.real, training)
-        steps = packed.unpack(features.mean((1, 2)).astype(jnp.float32))
+        steps = packed.unpack(pooled(features, packed.agent_cell, self.read_out))
         blank = jnp.zeros((steps.shape[0], self.lstm.hidden_size))
 
         def look(memory, now):
@@ -43,7 +53,7 @@ class EpisodeNet(eqx.Module):
             return jax.tree.map(lambda new, old: jnp.where(real[:, None], new, old), looked, memory), None
 
         (hidden, _), _ = jax.lax.scan(look, (blank, blank), (steps.swapaxes(0, 1), packed.step_real.T))
-        each = self.read_out(hidden).reshape(*past_real.shape, -1)
+        each = self.dense(hidden).reshape(*past_real.shape, -1)
         embedding = jnp.where(past_real[..., None], each, 0).sum(1)
         return embedding, eqx.tree_at(lambda net: net.resnet, self, resnet)
 
@@ -52,20 +62,31 @@ class SnapshotNet(eqx.Module):
     """Single state/action pairs: no LSTM, a dense read-out of each; summed over episodes."""
 
     resnet: ResNet
-    read_out: Dense
+    dense: Dense
+    read_out: ReadOut = eqx.field(static=True)
 
     def __init__(
-        self, planes: int, embedding: int, channels: int, depth: int, kind: Normalise, *, key: Key[Scalar, ""]
+        self,
+        planes: int,
+        embedding: int,
+        channels: int,
+        depth: int,
+        kind: Normalise,
+        read_out: ReadOut,
+        *,
+        key: Key[Scalar, ""],
     ):
         resnet_key, out_key = jax.random.split(key)
         self.resnet = ResNet(planes, channels, depth, kind, key=resnet_key)
-        self.read_out = Dense(channels, embedding, key=out_key)
+        self.dense = Dense(pooled_width(channels, read_out), embedding, key=out_key)
+        self.read_out = read_out
 
     def __call__(
         self, packed: PackedFrames, past_real: Bool[Array, "agent past"], training: bool
     ) -> tuple[Embedding, "SnapshotNet"]:
         features, resnet = self.resnet(packed.planes, packed.real, training)
-        each = packed.unpack(self.read_out(features.mean((1, 2))))[:, 0].reshape(*past_real.shape, -1)
+        each = self.dense(pooled(features, packed.agent_cell, self.read_out))
+        each = packed.unpack(each)[:, 0].reshape(*past_real.shape, -1)
         embedding = jnp.where(past_real[..., None], each, 0).sum(1)
         return embedding, eqx.tree_at(lambda net: net.resnet, self, resnet)
 
@@ -75,13 +96,13 @@ class SequenceNet(eqx.Module):
 
     convolution: Convolution
     lstm: ConvLSTM
-    read_out: Dense
+    dense: Dense
 
     def __init__(self, planes: int, embedding: int, channels: int, *, key: Key[Scalar, ""]):
         conv_key, lstm_key, out_key = jax.random.split(key, 3)
         self.convolution = Convolution(planes, channels, key=conv_key)
         self.lstm = ConvLSTM(channels, channels, key=lstm_key)
-        self.read_out = Dense(channels, embedding, key=out_key)
+        self.dense = Dense(channels, embedding, key=out_key)
 
     def __call__(
         self, packed: PackedFrames, past_real: Bool[Array, "agent past"], training: bool
@@ -98,7 +119,7 @@ class SequenceNet(eqx.Module):
         blank = self.lstm.blank(agents, size, maps.dtype)
         # unrolled, because XLA's CPU backend computes a convolution inside a loop with one slow thread
         (hidden, _), _ = jax.lax.scan(look, blank, (maps.swapaxes(0, 1), past_real.T), unroll=True)
-        embedding = self.read_out(hidden.mean((1, 2)))
+        embedding = self.dense(hidden.mean((1, 2)))
         return jnp.where(past_real.any(1)[:, None], embedding, 0), self
 
 

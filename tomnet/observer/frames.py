@@ -38,6 +38,7 @@ class PackedFrames(eqx.Module):
     """The real frames of many episodes, one after the other, so that no convolution is spent on padding."""
 
     planes: Float[Array, "frame row col plane"]
+    agent_cell: Int[Array, "frame"]
     real: Bool[Array, "frame"]  # the few slots left over at the end are not
     episode: Int[Array, "frame"]
     slot: Int[Array, "episode time"]  # where each step of each episode was put
@@ -47,9 +48,7 @@ class PackedFrames(eqx.Module):
         return features[self.slot]
 
 
-def pack(
-    episodes: Episode, real: Bool[Array, "episode"], capacity: int, dtype=jnp.float32
-) -> PackedFrames:
+def pack(episodes: Episode, real: Bool[Array, "episode"], capacity: int, dtype=jnp.float32) -> PackedFrames:
     """`capacity` is static; it must be at least the number of real frames (see `frame_count`)."""
     step_real = episodes.real & real[:, None]
     time = step_real.shape[1]
@@ -61,7 +60,7 @@ def pack(
     )
     planes = jax.vmap(pair_planes, in_axes=(0, 0, None))(state, episodes.actions[episode, moment], dtype)
     slot = jnp.clip(jnp.cumsum(flat) - 1, 0, capacity - 1).reshape(step_real.shape)
-    return PackedFrames(planes, jnp.arange(capacity) < flat.sum(), episode, slot, step_real)
+    return PackedFrames(planes, state.agent_cell, jnp.arange(capacity) < flat.sum(), episode, slot, step_real)
 
 
 def frame_count(episodes: Episode, real: Bool[Array, "*batch episode"]) -> Int[Array, "*batch"]:

@@ -5,11 +5,12 @@ from typing import Literal
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Key, Scalar
+from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
 from .convolution import convolve
 
 Normalise = Literal["batch", "layer", "none"]
+ReadOut = Literal["pool", "agent"]
 Frames = Float[Array, "frame row col channel"]
 
 
@@ -17,15 +18,16 @@ class Convolution(eqx.Module):
     """A 3×3 convolution that keeps the size of the map."""
 
     kernel: Float[Array, "3 3 channel_in channel_out"]
-    bias: Float[Array, "channel_out"]
+    bias: Float[Array, "channel_out"] | None
 
-    def __init__(self, channels_in: int, channels_out: int, *, key: Key[Scalar, ""]):
+    def __init__(self, channels_in: int, channels_out: int, *, key: Key[Scalar, ""], bias: bool = True):
         scale = (2 / (9 * channels_in)) ** 0.5
         self.kernel = scale * jax.random.normal(key, (3, 3, channels_in, channels_out))
-        self.bias = jnp.zeros(channels_out)
+        self.bias = jnp.zeros(channels_out) if bias else None
 
     def __call__(self, frames: Frames) -> Frames:
-        return convolve(frames, self.kernel.astype(frames.dtype)) + self.bias.astype(frames.dtype)
+        maps = convolve(frames, self.kernel.astype(frames.dtype))
+        return maps if self.bias is None else maps + self.bias.astype(maps.dtype)
 
 
 class Dense(eqx.Module):
@@ -62,7 +64,7 @@ class BatchNorm(eqx.Module):
     def __call__(self, frames: Frames, real: Bool[Array, "frame"], training: bool) -> tuple[Frames, "BatchNorm"]:
         norm = self
         if training:
-            mean, variance = masked_moments(frames, real)
+            mean, variance = masked_moments(frames, real, around=self.running_mean)
             norm = self._moved_on(jax.lax.stop_gradient(mean), jax.lax.stop_gradient(variance))
         else:
             mean, variance = self.running_mean, self.running_variance
@@ -84,12 +86,17 @@ class BatchNorm(eqx.Module):
         )
 
 
-def masked_moments(frames: Frames, real: Bool[Array, "frame"]) -> tuple[Float[Array, "channel"], Float[Array, "channel"]]:
-    """Mean and variance of each channel over the real frames, in float32."""
+def masked_moments(
+    frames: Frames, real: Bool[Array, "frame"], around: Float[Array, "channel"]
+) -> tuple[Float[Array, "channel"], Float[Array, "channel"]]:
+    """Mean and variance of each channel over the real frames, in float32 and in one pass.
+
+    `around` is any guess of the mean: without it, a mean far from zero would drown the variance in rounding.
+    """
     count = jnp.maximum(real.sum() * frames.shape[1] * frames.shape[2], 1)
-    values = jnp.where(real[:, None, None, None], frames, 0).astype(jnp.float32)
+    values = jnp.where(real[:, None, None, None], frames - jax.lax.stop_gradient(around), 0).astype(jnp.float32)
     mean, square = values.sum((0, 1, 2)) / count, (values * values).sum((0, 1, 2)) / count
-    return mean, jnp.maximum(square - mean * mean, 0)
+    return mean + jax.lax.stop_gradient(around), jnp.maximum(square - mean * mean, 0)
 
 
 class LayerNorm(eqx.Module):
@@ -123,7 +130,8 @@ class NormalisedConvolution(eqx.Module):
     norm: BatchNorm | LayerNorm | NoNorm
 
     def __init__(self, channels_in: int, channels_out: int, kind: Normalise, *, key: Key[Scalar, ""]):
-        self.convolution = Convolution(channels_in, channels_out, key=key)
+        # batch-norm takes any bias out again, so there is none
+        self.convolution = Convolution(channels_in, channels_out, key=key, bias=kind != "batch")
         self.norm = normalisation(kind, channels_out)
 
     def __call__(self, frames: Frames, real: Bool[Array, "frame"], training: bool):
@@ -156,6 +164,23 @@ class ResNet(eqx.Module):
         return features, eqx.tree_at(lambda net: net.layers, self, layers)
 
 
+def pooled(features: Frames, agent_cell: Int[Array, "frame"], read_out: ReadOut) -> Float[Array, "frame feature"]:
+    """Average pooling over the map; with "agent", the features at the agent's own cell beside it.
+
+    Where one stands decides where one goes, and an average over the map blurs just that.
+    """
+    average = features.mean((1, 2)).astype(jnp.float32)
+    if read_out == "pool":
+        return average
+    cells = features.reshape(features.shape[0], -1, features.shape[-1])
+    here = jnp.take_along_axis(cells, agent_cell.astype(jnp.int32)[:, None, None], axis=1)[:, 0]
+    return jnp.concatenate([average, here.astype(jnp.float32)], -1)
+
+
+def pooled_width(channels: int, read_out: ReadOut) -> int:
+    return channels if read_out == "pool" else 2 * channels
+
+
 class ConvLSTM(eqx.Module):
     """A convolutional LSTM cell on one map."""
 
@@ -163,7 +188,7 @@ class ConvLSTM(eqx.Module):
     channels: int = eqx.field(static=True)
 
     def __init__(self, channels_in: int, channels: int, *, key: Key[Scalar, ""]):
-        gates = Convolution(channels_in + channels, 4 * channels, key=key)
+        gates = Convolution(channels_in + channels, 4 * channels, key=key, bias=True)
         forget = jnp.zeros(4 * channels).at[channels : 2 * channels].set(1.0)  # remember at first
         self.gates = eqx.tree_at(lambda convolution: convolution.bias, gates, forget)
         self.channels = channels

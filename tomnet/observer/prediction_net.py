@@ -3,8 +3,6 @@
 A shared torso, and a head for each prediction; heads that were not asked for are left out.
 """
 
-from typing import Literal
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -13,10 +11,9 @@ from jaxtyping import Array, Float, Key, Scalar
 from ..episodes.episode import Snapshot
 from ..episodes.targets import GAMMAS
 from .frames import ACTIONS, spatialise, state_planes
-from .layers import Convolution, Dense, Normalise, ResNet
+from .layers import Convolution, Dense, Normalise, ReadOut, ResNet, pooled, pooled_width
 
 HEADS = ("action", "consumption", "successor")
-ReadOut = Literal["pool", "agent"]
 
 
 class Predictions(eqx.Module):
@@ -28,22 +25,24 @@ class Predictions(eqx.Module):
 
 
 class PooledHead(eqx.Module):
-    """A convolution, average pooling, a dense layer.
-
-    With `read_out="agent"` the features at the agent's own cell stand beside the average: where one stands decides
-    where one goes, and an average over the map blurs just that.
-    """
+    """A convolution, pooling, a dense layer."""
 
     convolution: Convolution | None
     dense: Dense
     read_out: ReadOut = eqx.field(static=True)
 
     def __init__(
-        self, channels: int, outputs: int, read_out: ReadOut, *, key: Key[Scalar, ""], convolution: bool = True
+        self,
+        channels: int,
+        outputs: int,
+        read_out: ReadOut,
+        *,
+        key: Key[Scalar, ""],
+        convolution: bool = True,
     ):
         conv_key, dense_key = jax.random.split(key)
         self.convolution = Convolution(channels, channels, key=conv_key) if convolution else None
-        self.dense = Dense(channels * (2 if read_out == "agent" else 1), outputs, key=dense_key)
+        self.dense = Dense(pooled_width(channels, read_out), outputs, key=dense_key)
         self.read_out = read_out
 
     def __call__(
@@ -51,12 +50,7 @@ class PooledHead(eqx.Module):
     ) -> Float[Array, "agent output"]:
         if self.convolution is not None:
             features = jax.nn.relu(self.convolution(features))
-        pooled = features.astype(jnp.float32).mean((1, 2))
-        if self.read_out == "agent":
-            cells = features.reshape(features.shape[0], -1, features.shape[-1])
-            here = jnp.take_along_axis(cells, agent_cell.astype(jnp.int32)[:, None, None], axis=1)[:, 0]
-            pooled = jnp.concatenate([pooled, here.astype(jnp.float32)], -1)
-        return self.dense(pooled)
+        return self.dense(pooled(features, agent_cell, self.read_out))
 
 
 class SuccessorHead(eqx.Module):
@@ -83,9 +77,7 @@ class Torso(eqx.Module):
     layers: list[Convolution] | None
     resnet: ResNet | None
 
-    def __init__(
-        self, planes: int, channels: int, depth: int, kind: Normalise, plain: bool, *, key: Key[Scalar, ""]
-    ):
+    def __init__(self, planes: int, channels: int, depth: int, kind: Normalise, plain: bool, *, key: Key[Scalar, ""]):
         self.layers = self.resnet = None
         if plain:
             widths = [planes] + [channels] * (depth - 1)

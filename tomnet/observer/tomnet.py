@@ -13,8 +13,8 @@ from ..episodes.episode import Episode, Snapshot
 from ..errors import BadSetting
 from .character_net import CharacterNet, EpisodeNet, SequenceNet, SnapshotNet
 from .frames import ACTIONS, capacity_for, channels, frame_count, pack
-from .layers import Normalise
-from .prediction_net import HEADS, PredictionNet, Predictions, ReadOut
+from .layers import Normalise, ReadOut
+from .prediction_net import HEADS, PredictionNet, Predictions
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,7 +32,8 @@ class ObserverConfig:
     torso_plain: bool = False  # no residuals, no normalisation: the observer of random agents
     heads: tuple[str, ...] = HEADS
     normalise: Normalise = "batch"
-    read_out: ReadOut = "pool"
+    character_read_out: ReadOut = "pool"
+    read_out: ReadOut = "pool"  # of the action and consumption heads
 
     def __post_init__(self):
         for head in self.heads:
@@ -59,7 +60,15 @@ class ToMnet(eqx.Module):
             self.character_net = SequenceNet(planes + ACTIONS, config.embedding, width, key=character_key)
         else:
             net = EpisodeNet if config.character == "episodes" else SnapshotNet
-            self.character_net = net(planes + ACTIONS, config.embedding, width, depth, kind, key=character_key)
+            self.character_net = net(
+                planes + ACTIONS,
+                config.embedding,
+                width,
+                depth,
+                kind,
+                config.character_read_out,
+                key=character_key,
+            )
         self.prediction_net = PredictionNet(
             planes + config.embedding,
             config.objects,
@@ -91,9 +100,7 @@ class ToMnet(eqx.Module):
         """Predictions for each agent in its query state."""
         return self.prediction_net(character, query, False, dtype)[0]
 
-    def train_step_predictions(
-        self, encounters: Encounter, capacity: int, dtype
-    ) -> tuple[Predictions, "ToMnet"]:
+    def train_step_predictions(self, encounters: Encounter, capacity: int, dtype) -> tuple[Predictions, "ToMnet"]:
         """Predictions in training mode, and this observer with its normalisation statistics moved on."""
         character, character_net = self.characterise(
             encounters.past, encounters.past_real, capacity=capacity, training=True, dtype=dtype
@@ -109,7 +116,9 @@ def _observe(observer: ToMnet, encounters: Encounter, capacity: int, dtype) -> t
     return character, observer.predict(character, encounters.query, dtype)
 
 
-def observe(observer: ToMnet, encounters: Encounter, dtype=jnp.float32) -> tuple[Float[Array, "agent feature"], Predictions]:
+def observe(
+    observer: ToMnet, encounters: Encounter, dtype=jnp.float32
+) -> tuple[Float[Array, "agent feature"], Predictions]:
     """Character embeddings and predictions for a batch of encounters, normalisation in inference mode."""
     config = observer.config
     if encounters.query.walls.shape[-1] != config.size:

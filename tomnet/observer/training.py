@@ -34,7 +34,12 @@ Sample = Callable[[Key[Scalar, ""], int], Encounter]
 
 # random streams that never meet, whatever the seed: agents that an observer is tested on are never trained on
 TRAIN_STREAM, HELD_OUT_STREAM, WEIGHT_STREAM, EVALUATION_STREAM = range(4)
-CHECKPOINT, OBSERVER, METRICS, CONFIG = "checkpoint.safetensors", "observer.safetensors", "metrics.jsonl", "config.json"
+CHECKPOINT, OBSERVER, METRICS, CONFIG = (
+    "checkpoint.safetensors",
+    "observer.safetensors",
+    "metrics.jsonl",
+    "config.json",
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,7 +139,7 @@ def train_chunk(
     else:
         rows = []
         for index in range(batches.past_real.shape[0]):
-            batch = jax.tree.map(lambda leaf: leaf[index], batches)
+            batch = jax.tree.map(lambda leaf, index=index: leaf[index], batches)
             state, row = one_step(state, batch, training, capacity)
             rows.append(row)
         losses = jax.tree.map(lambda *each: jnp.stack(each), *rows)
@@ -179,7 +184,12 @@ def train(
                     where = f"between steps {done} and {done + training.chunk}"
                     raise Diverged(f"{title}: a loss is not finite {where}; the last good weights are in {folder}")
                 done = int(state.step)
-                row = {"step": done, "encounters": done * training.batch, "seconds": round(seconds, 2), **losses}
+                row = {
+                    "step": done,
+                    "encounters": done * training.batch,
+                    "seconds": round(seconds, 2),
+                    **losses,
+                }
                 if done >= training.steps or (chunk + 1) % training.evaluate_every == 0:
                     row["held_out"] = held_out_losses(state.observer, held_out)
                 append_jsonl(folder / METRICS, row)
@@ -199,7 +209,11 @@ def _prepare(
     config: ObserverConfig, training: TrainingConfig, folder: Path, seed: int, about: dict, resume: bool
 ) -> tuple[TrainingState, float]:
     """The state to begin with and the seconds spent so far; a folder that holds another run is left alone."""
-    described = {"observer": dataclasses.asdict(config), "training": dataclasses.asdict(training), "seed": seed}
+    described = {
+        "observer": dataclasses.asdict(config),
+        "training": dataclasses.asdict(training),
+        "seed": seed,
+    }
     described = jax.tree.map(lambda leaf: leaf, described) | {"about": about}
     state = first_state(config, training, seed)
     if not (folder / CHECKPOINT).exists():
@@ -218,7 +232,12 @@ def _prepare(
 
 
 def _run_chunk(
-    state: TrainingState, sample: Sample, training: TrainingConfig, chunk: int, seed: int, usual_frames: float = 0.0
+    state: TrainingState,
+    sample: Sample,
+    training: TrainingConfig,
+    chunk: int,
+    seed: int,
+    usual_frames: float = 0.0,
 ) -> tuple[TrainingState, dict[str, float]]:
     """One chunk. `usual_frames` in a batch keeps most chunks to one size of program, and so to one compilation."""
     steps = min(training.chunk, training.steps - chunk * training.chunk)

@@ -43,7 +43,7 @@ class World(eqx.Module):
             raise BadSetting("World.step_limit", self.step_limit, "an episode has at least one step")
         certain = self.cells - self.max_walls * self.size - 1  # the longest walls, and the agent's own cell
         if self.kinds > certain:
-            why = f"only {max(certain, 0)} free cells are certain with {self.max_walls} walls on {self.size}×{self.size}"
+            why = f"only {max(certain, 0)} cells are surely free with {self.max_walls} walls on {self.size}×{self.size}"
             raise BadSetting("World.objects", self.objects, why)
 
     @property

@@ -1,6 +1,6 @@
 """Levels: drawn at random as in the paper, and to and from ASCII.
 
-    #  wall     .  free     @  agent     A, B, C …  terminal objects     *  subgoal
+#  wall     .  free     @  agent     A, B, C …  terminal objects     *  subgoal
 """
 
 import jax
@@ -29,18 +29,20 @@ def sample_walls(key: Key[Scalar, ""], world: World) -> Bool[Array, "row col"]:
     count_key, end_key = jax.random.split(key)
     count = jax.random.randint(count_key, (), 0, world.max_walls + 1)
     ends = jax.random.randint(end_key, (world.max_walls, 2, 2), 0, world.size)
-    cells = jax.vmap(line, in_axes=(0, None))(ends, world.size)  # a wall no one asked for lands outside the grid
-    cells = jnp.where((jnp.arange(world.max_walls) < count)[:, None], cells, world.cells)
-    walls = jnp.zeros(world.cells, bool).at[cells].set(True, mode="drop")
-    return walls.reshape(world.size, world.size)
+    cells = jax.vmap(line, in_axes=(0, None))(ends, world.size)
+    asked_for = (jnp.arange(world.max_walls) < count)[:, None]
+    cells = jnp.where(asked_for, cells, ABSENT).reshape(-1, 1)
+    return (cells == jnp.arange(world.cells)).any(0).reshape(world.size, world.size)
 
 
 def line(ends: Int[Array, "2 2"], size: int) -> Int[Array, "step"]:
     """The cells of a line between two cells: no gap that an agent, who cannot move diagonally, could slip through."""
-    start, difference = ends[0], ends[1] - ends[0]
-    length = jnp.maximum(jnp.abs(difference).max(), 1)
-    along = jnp.minimum(jnp.arange(size), length)[:, None]
-    points = start + (2 * along * difference + length) // (2 * length)  # rounds to the nearest cell
+    # In floating point: with integers, XLA's GPU backend takes the lesser of the two differences for the greater, and
+    # the walls come out with gaps (jaxlib 0.11.2). Halves are exact, so nothing is lost to rounding.
+    start, difference = ends[0].astype(jnp.float32), (ends[1] - ends[0]).astype(jnp.float32)
+    length = jnp.maximum(jnp.abs(difference).max(), 1.0)
+    along = jnp.minimum(jnp.arange(size, dtype=jnp.float32), length)[:, None]
+    points = jnp.floor(start + along * difference / length + 0.5).astype(jnp.int32)
     return points[:, 0] * size + points[:, 1]
 
 

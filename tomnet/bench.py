@@ -1,0 +1,166 @@
+"""Throughput on this machine: world steps, episodes, training. Every number is a median after a warm-up.
+
+    tomnet bench                 everything, a few minutes on two cores
+    tomnet bench world --json    one part, for scripts
+"""
+
+import dataclasses
+import statistics
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Int
+
+from .agents.planner import PlannerSpecies
+from .agents.random_policy import RandomSpecies
+from .episodes.rollout import play
+from .experiments.experiment import Member
+from .experiments.registry import EXPERIMENTS
+from .observer.frames import capacity_for, deal, frame_count
+from .observer.training import first_state, train_chunk
+from .world.gridworld import ACTIONS, MAZE, SUBGOAL_MAZE, State, World, reset_to_level, step_auto_reset
+from .world.levels import sample_level
+from .world.views import window
+
+Measurement = dict[str, Any]
+"""part, what, median (a second), unit, notes"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Sizes:
+    """How much work one repeat does: enough to keep the device busy, and to last some tenths of a second."""
+
+    worlds: int
+    steps: int
+    agents: int
+    batches: int
+    repeats: int = 5
+
+
+POOL = 4096  # levels to begin anew from
+CPU_SIZES = Sizes(worlds=4096, steps=128, agents=1024, batches=4)
+GPU_SIZES = Sizes(worlds=65_536, steps=512, agents=16_384, batches=50)
+
+
+def usual_sizes() -> Sizes:
+    return CPU_SIZES if jax.default_backend() == "cpu" else GPU_SIZES
+
+
+def bench(parts: Iterable[str], sizes: Sizes | None = None) -> list[Measurement]:
+    return [row for part in parts for row in PARTS[part](sizes or usual_sizes())]
+
+
+def seconds_of(call: Callable[[], Any]) -> float:
+    started = time.perf_counter()
+    jax.block_until_ready(call())
+    return time.perf_counter() - started
+
+
+def measurement(
+    part: str, what: str, unit: str, count: int, call: Callable[[], Any], repeats: int, **notes: Any
+) -> Measurement:
+    """`count` things done by each call, a second."""
+    seconds_of(call)  # compiles
+    rates = sorted(count / seconds_of(call) for _ in range(repeats))
+    notes["range"] = f"{rates[0]:,.0f} … {rates[-1]:,.0f}"
+    return {"part": part, "what": what, "median": statistics.median(rates), "unit": unit, "notes": notes}
+
+
+# --- The world
+
+
+def bench_world(sizes: Sizes) -> list[Measurement]:
+    rows, done = [], sizes.worlds * sizes.steps
+    for name, world in {"maze": MAZE, "subgoal maze": SUBGOAL_MAZE}.items():
+        for seen, field_of_view in {"no observation": None, "5×5 observation": 5}.items():
+            walk = random_walk(world, sizes.worlds, sizes.steps, field_of_view)
+            what, notes = f"{name}, {seen}", {"worlds": sizes.worlds}
+            rows.append(measurement("world", what, "steps/s", done, walk, sizes.repeats, **notes))
+    return rows
+
+
+def random_walk(world: World, worlds: int, steps: int, field_of_view: int | None) -> Callable[[], Array]:
+    """Random actions in many worlds at once, each beginning anew from a pool of levels when its episode ends.
+
+    What the call returns depends on every outcome and every observation, so that none can be optimised away.
+    """
+    draw = eqx.filter_jit(jax.vmap(sample_level, in_axes=(0, None)))
+    pool = draw(jax.random.split(jax.random.key(0), POOL), world)
+    state = reset_to_level(jax.tree.map(lambda leaf: leaf[jnp.arange(worlds) % POOL], pool))
+
+    def act(carry: tuple[State, Int[Array, "world"]], key):
+        state, total = carry
+        action_key, world_key = jax.random.split(key)
+        actions = jax.random.randint(action_key, (worlds,), 0, len(ACTIONS))
+        step = jax.vmap(step_auto_reset, in_axes=(0, 0, 0, None, None))
+        state, outcome = step(jax.random.split(world_key, worlds), state, actions, world, pool)
+        total = total + outcome.consumed
+        if field_of_view is not None:
+            total = total + jax.vmap(window, in_axes=(0, None))(state, field_of_view).sum((-2, -1))
+        return (state, total), None
+
+    @jax.jit
+    def walk(state: State) -> Int[Array, "world"]:
+        keys = jax.random.split(jax.random.key(1), steps)
+        return jax.lax.scan(act, (state, jnp.zeros(worlds, jnp.int32)), keys)[0][1]
+
+    return lambda: walk(state)
+
+
+# --- The agents
+
+
+def bench_agents(sizes: Sizes) -> list[Measurement]:
+    species = {"planners": PlannerSpecies(objects=MAZE.objects), "random agents": RandomSpecies((1.0,))}
+    rows = []
+    for name, one_species in species.items():
+        what, count = f"{name}, a fresh level for each episode", sizes.agents
+        agents = one_species.sample(jax.random.key(0), count)
+        keys = jax.random.split(jax.random.key(1), count)
+        episodes = eqx.filter_jit(jax.vmap(lambda key, agent: play(MAZE)(key, agent, 1)))
+
+        def call(episodes=episodes, keys=keys, agents=agents):
+            return episodes(keys, agents)
+
+        rows.append(measurement("agents", what, "episodes/s", count, call, sizes.repeats, agents=count))
+    return rows
+
+
+# --- The observer
+
+
+def bench_observer(sizes: Sizes) -> list[Measurement]:
+    firsts = {experiment.name: experiment.members("laptop")[0] for experiment in EXPERIMENTS.values()}
+    return [_training(f"{name}/{member.name}, laptop", member, sizes) for name, member in firsts.items()]
+
+
+def _training(what: str, member: Member, sizes: Sizes) -> Measurement:
+    """Steps of training on encounters that were drawn before, as `training.train` takes them."""
+    training, batches = member.training, sizes.batches
+    count = training.batch * batches
+    encounters = eqx.filter_jit(member.sample)(jax.random.key(0), count)
+    frames = frame_count(encounters.past, encounters.past_real)
+    dealt = deal(frames, batches)
+    capacity = capacity_for(int(frames[dealt].sum(1).max()))
+    encounters = jax.tree.map(lambda leaf: leaf[dealt], encounters)
+    state = first_state(member.observer, training, seed=0)
+    padded = encounters.past.actions[0].size
+    row = measurement(
+        "observer",
+        what,
+        "encounters/s",
+        count,
+        lambda: train_chunk(state, encounters, training, capacity),
+        sizes.repeats,
+        batch=training.batch,
+    )
+    row["notes"]["frames/s"] = round(row["median"] * float(frames.sum()) / count)
+    row["notes"]["padding skipped"] = f"{1 - capacity / padded:.0%}"
+    return row
+
+
+PARTS = {"world": bench_world, "agents": bench_agents, "observer": bench_observer}

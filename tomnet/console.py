@@ -1,0 +1,56 @@
+"""What the commands print: tables and JSON for whoever asked, remarks on stderr."""
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from .files import _strict
+
+if TYPE_CHECKING:
+    from .experiments.experiment import Result
+
+PIPE_WIDTH = 200  # in a pipe there is no edge to wrap at
+
+
+def say(line: str) -> None:
+    """To people, not to scripts."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def print_json(value: dict[str, Any]) -> None:
+    print(json.dumps(_strict(value), indent=2))
+
+
+def print_table(columns: tuple[str, ...], rows: list[tuple], title: str | None = None) -> None:
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=PIPE_WIDTH)
+    table = Table(*columns, title=title, title_justify="left", box=box.SIMPLE)
+    table.columns[0].no_wrap = True  # it holds the name that the next command needs
+    for row in rows:
+        table.add_row(*map(str, row))
+    console.print(table)
+
+
+def print_claims(result: "Result") -> None:
+    rows = []
+    for claim in result.claims:
+        interval = "–" if claim.interval is None else " … ".join(f"{end:.3f}" for end in claim.interval)
+        ideal = "–" if claim.ideal is None else f"{claim.ideal:.3f}"
+        rows.append((claim.id, claim.verdict, f"{claim.value:.3f}", interval, ideal, claim.unit))
+    agents = result.environment.get("agents", "–")
+    title = f"{result.experiment}: {agents} agents, seed {result.seed}"
+    print_table(("claim", "verdict", "value", "95% interval", "ideal", "unit"), rows, title)
+
+
+def print_measurements(measured: list[dict[str, Any]], environment: dict[str, Any]) -> None:
+    rows = []
+    for row in measured:
+        notes = ", ".join(f"{name} {value}" for name, value in row["notes"].items())
+        rows.append((row["what"], f"{row['median']:,.0f}", row["unit"], notes))
+    print_table(("what", "median", "unit", "notes"), rows)
+    print(", ".join(f"{name} {value}" for name, value in environment.items()))

@@ -1,0 +1,64 @@
+"""Settings that make JAX fast on the CPU, made before it starts; measured in `docs/performance.md`."""
+
+import ctypes
+import hashlib
+import os
+from importlib.metadata import version
+from pathlib import Path
+
+# jaxlib 0.10 hands small convolutions to YNNPACK, whose gradients are several times slower than XLA's own.
+OWN_CONVOLUTIONS = "--xla_cpu_experimental_ynn_fusion_type=-LIBRARY_FUSION_TYPE_INDIVIDUAL_CONVOLUTION"
+# glibc's numbers for mallopt
+M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX, M_ARENA_MAX = -1, -2, -4, -8
+
+
+def prepare_cpu() -> None:
+    """Call once, before the first JAX computation. What the user has set already stays as it is."""
+    if os.environ.get("JAX_PLATFORMS", "") in ("", "cpu"):
+        _use_own_convolutions()
+        _keep_freed_memory()
+    _keep_compiled_programs()
+
+
+def _use_own_convolutions() -> None:
+    flags = os.environ.get("XLA_FLAGS", "")
+    # XLA aborts the process at a flag that it does not know: only versions known to have it are given it.
+    if version("jaxlib").startswith("0.10.") and "xla_cpu_experimental_ynn_fusion_type" not in flags:
+        os.environ["XLA_FLAGS"] = f"{flags} {OWN_CONVOLUTIONS}".strip()
+
+
+def _keep_freed_memory() -> None:
+    """A training step takes and frees hundreds of MB; from the kernel, every page would come zeroed again."""
+    try:
+        mallopt = ctypes.CDLL("libc.so.6").mallopt
+    except (OSError, AttributeError):  # another C library
+        return
+    mallopt(M_MMAP_MAX, 0)
+    mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
+    mallopt(M_TOP_PAD, 64 * 2**20)
+    mallopt(M_ARENA_MAX, 1)
+
+
+def _keep_compiled_programs() -> None:
+    try:
+        folder = cache_folder() / "jax" / _processor()
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError):  # a read-only home, or none: everything works, only no faster next time
+        return
+    if os.access(folder, os.W_OK):
+        os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(folder))
+        os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.5")
+
+
+def cache_folder() -> Path:
+    return Path(os.environ.get("TOMNET_CACHE") or Path.home() / ".cache" / "tomnet")
+
+
+def _processor() -> str:
+    """Machines that share a home folder may have different processors, and each its own machine code."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return "any"
+    flags = next((line for line in lines if line.startswith(("flags", "Features"))), "")
+    return hashlib.sha256(flags.encode()).hexdigest()[:12]

@@ -1,0 +1,200 @@
+"""Drawing a level: walls, objects, the agent, and what is known or expected in each cell.
+
+Axes are in cells: x is the col, y the row, growing downwards.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib import patheffects
+from matplotlib.axes import Axes
+from matplotlib.collections import PatchCollection
+from matplotlib.colors import LinearSegmentedColormap, PowerNorm
+from matplotlib.patches import Rectangle
+
+from ..world.gridworld import MOVES
+from ..world.levels import LETTERS
+from .style import GRID, HAPPENED, IDEAL, NETWORK, WALL, number, object_colour, tint
+
+OCCUPANCY = LinearSegmentedColormap.from_list(
+    "occupancy", ["white", *(tint(NETWORK, s) for s in (0.35, 0.7, 1.0)), "#00304D"]
+)
+
+
+def draw_level(axes: Axes, state: dict[str, Any], *, title: str = "", grid: bool = True) -> None:
+    """Walls dark, objects as coloured squares with their letters. `state`: a plain snapshot or episode."""
+    walls = np.asarray(state["walls"], bool)
+    rows, cols = walls.shape
+    axes.set(xlim=(-0.5, cols - 0.5), ylim=(rows - 0.5, -0.5), aspect="equal", xticks=[], yticks=[])
+    for spine in axes.spines.values():
+        spine.set(visible=True, color=WALL, linewidth=1.0, zorder=8)
+    if grid:
+        for line in np.arange(0.5, max(rows, cols) - 1):
+            axes.axhline(line, color=GRID, linewidth=0.3, zorder=0.6)
+            axes.axvline(line, color=GRID, linewidth=0.3, zorder=0.6)
+    fill_cells(axes, np.argwhere(walls), WALL, zorder=1.5)
+    for kind, cell in enumerate(state["object_cells"]):
+        if cell >= 0:  # an object that was never there, or is eaten, has no cell
+            draw_object(axes, kind, *divmod(cell, cols))
+    if title:
+        axes.set_title(title, fontsize=8, pad=3)
+
+
+def draw_object(axes: Axes, kind: int, row: int, col: int) -> None:
+    axes.add_patch(
+        Rectangle(
+            (col - 0.5, row - 0.5),
+            1,
+            1,
+            facecolor=object_colour(kind),
+            edgecolor=IDEAL,
+            linewidth=0.6,
+            zorder=2,
+        )
+    )
+    axes.text(
+        col,
+        row,
+        LETTERS[kind],
+        ha="center",
+        va="center_baseline",
+        fontsize=_letter_size(axes),
+        weight="bold",
+        color="black",
+        zorder=5,
+    )
+
+
+def _letter_size(axes: Axes) -> float:
+    """As large as a cell allows: grids come in several sizes, and one size would not fit them all."""
+    figure = axes.get_figure(root=True)
+    gridspec = axes.get_gridspec()
+    share = 1 / gridspec.ncols if gridspec is not None else 1
+    width = axes.figure.bbox.width / figure.dpi * share * 72  # points
+    cells = abs(np.diff(axes.get_xlim())[0])
+    return float(np.clip(0.62 * width / cells, 3.5, 8))
+
+
+def fill_cells(
+    axes: Axes, cells: Sequence | np.ndarray, colour, *, zorder: float, alpha: float | None = None
+) -> None:
+    squares = [Rectangle((col - 0.5, row - 0.5), 1, 1) for row, col in cells]
+    axes.add_collection(
+        PatchCollection(squares, facecolor=colour, edgecolor="none", alpha=alpha, zorder=zorder),
+        autolim=False,
+    )
+
+
+def draw_agent(axes: Axes, cell: int, size: int) -> None:
+    row, col = divmod(cell, size)
+    axes.plot(col, row, "o", color="black", markersize=0.75 * _letter_size(axes), zorder=6)
+
+
+def draw_query(axes: Axes, query: dict[str, Any], *, title: str = "") -> None:
+    draw_level(axes, query, title=title)
+    draw_agent(axes, query["agent_cell"], len(query["walls"]))
+
+
+def draw_trajectory(axes: Axes, episode: dict[str, Any], *, title: str = "") -> None:
+    """A past episode: an arrow for each action where it was taken, a ring where the agent stayed."""
+    draw_level(axes, episode, title=title)
+    size = len(episode["walls"])
+    cells = np.asarray([*episode["agent_cells"], episode["final_cell"]])
+    rows, cols = np.divmod(cells[:-1], size)
+    moves = MOVES[np.asarray(episode["actions"])]
+    stays = (moves == 0).all(-1)
+    # an arrow stops short of an object, whose letter it would hide, and of a wall that it bumps into
+    short = np.isin(cells[1:], episode["object_cells"]) | (cells[1:] == cells[:-1])
+    lengths = np.where(short, 0.5, 0.9)[:, None] * moves
+    axes.quiver(
+        *(cols[~stays], rows[~stays], lengths[~stays, 1], lengths[~stays, 0]),
+        color=HAPPENED,
+        angles="xy",
+        scale_units="xy",
+        scale=1,
+        units="xy",
+        pivot="tail",
+        width=0.16,
+        headwidth=3.6,
+        headlength=3,
+        headaxislength=2.8,
+        minlength=0,
+        minshaft=0.5,
+        zorder=6,
+    )
+    axes.plot(cols[stays], rows[stays], "o", color=HAPPENED, fillstyle="none", markersize=4, zorder=6)
+    halo = [patheffects.withStroke(linewidth=1.2, foreground="white")]
+    axes.plot(cols[0], rows[0], "o", color=HAPPENED, markersize=3.5, zorder=7, path_effects=halo)
+
+
+def draw_policy_arrows(axes: Axes, state: dict[str, Any], arrows, *, colour=NETWORK, title: str = "") -> None:
+    """The resultant vector of a policy, in (row, col) steps, wherever an agent can stand."""
+    draw_level(axes, state, title=title)
+    size = len(state["walls"])
+    vectors = np.asarray(arrows, float).reshape(size, size, 2)
+    standing = ~np.asarray(state["walls"], bool)
+    standing.reshape(-1)[[cell for cell in state["object_cells"] if cell >= 0]] = False  # eaten on arrival
+    rows, cols = np.nonzero(standing)
+    across, down = vectors[rows, cols, 1], vectors[rows, cols, 0]
+    axes.quiver(
+        *(cols, rows, 0.9 * across, 0.9 * down),
+        color=colour,
+        angles="xy",
+        scale_units="xy",
+        scale=1,
+        units="xy",
+        pivot="mid",
+        width=0.11,
+        headwidth=4,
+        headlength=3.5,
+        headaxislength=3.2,
+        minlength=0.5,
+        zorder=3,
+    )
+
+
+def draw_expected_objects(axes: Axes, state: dict[str, Any], probabilities, *, title: str = "") -> None:
+    """Each cell tinted and lettered by the object most likely to be eaten from there; surer is stronger."""
+    draw_level(axes, state, title=title, grid=False)
+    size = len(state["walls"])
+    eaten = np.array([[number(p) for p in cell] for cell in probabilities]).reshape(size, size, -1)
+    taken = {cell for cell in state["object_cells"] if cell >= 0}
+    for row, col in np.argwhere(~np.asarray(state["walls"], bool)):
+        # an object's own cell shows itself; from a cell without a way out nothing is ever eaten
+        if row * size + col in taken or not eaten[row, col].max() > 0.02:
+            continue
+        kind = int(eaten[row, col].argmax())
+        strength = 0.15 + 0.5 * float(eaten[row, col, kind])
+        fill_cells(axes, [(row, col)], tint(object_colour(kind), strength), zorder=1.0)
+        axes.text(
+            *(col, row, LETTERS[kind]),
+            ha="center",
+            va="center_baseline",
+            fontsize=0.7 * _letter_size(axes),
+            color="#555555",
+            zorder=3,
+        )
+
+
+def draw_occupancy(axes: Axes, state: dict[str, Any], occupancy, *, largest: float, title: str = "") -> None:
+    """A successor map: the darker, the more time. Square-root shading lets small shares be seen."""
+    draw_level(axes, state, title=title, grid=False)
+    shares = np.ma.masked_where(np.asarray(state["walls"], bool), np.asarray(occupancy, float))
+    edges = np.arange(len(shares) + 1) - 0.5
+    # the objects keep their frame and letter; their colour would hide where the agent ends
+    axes.pcolormesh(edges, edges, shares, cmap=OCCUPANCY, norm=PowerNorm(0.5, 0, largest), zorder=3)
+    for kind, cell in enumerate(state["object_cells"]):
+        if cell >= 0:
+            row, col = divmod(cell, len(shares))
+            axes.add_patch(
+                Rectangle(
+                    (col - 0.45, row - 0.45),
+                    0.9,
+                    0.9,
+                    fill=False,
+                    edgecolor=object_colour(kind),
+                    linewidth=1.3,
+                    zorder=4,
+                )
+            )

@@ -1,0 +1,232 @@
+"""Figures 2 and 3: random agents, and how near the observer comes to exact Bayesian inference about them."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure, SubFigure
+
+from ..experiments.experiment import Result
+from ..world.gridworld import ACTIONS
+from . import style
+from .gridworld import draw_query, draw_trajectory
+from .panels import Panel, Panels, compose_all
+
+GOAL = 0.02  # nats: what decides claim R1
+SERIES_MARKERS = ("o", "s", "^", "D", "v", "P")
+
+
+def alpha_of(member: str) -> str:
+    """`alpha-0.01` → `0.01`; the mixture keeps its name."""
+    return member.removeprefix("alpha-")
+
+
+def bayes_predictive(alpha: float, seen: int | None, action: int) -> float:
+    """The exact prediction after one seen action: (alpha + n) / (5 alpha + N)."""
+    return (alpha + (seen == action)) / (len(ACTIONS) * alpha + (seen is not None))
+
+
+def draw(result: Result) -> dict[str, Figure]:
+    return compose_all(panels(result))
+
+
+def panels(result: Result) -> Panels:
+    tables = result.tables
+    past, tested = tables["cross_species"][0]["past"], tables["mixture"][0]["past"]
+    return {
+        "figure-2": (
+            Panel(
+                "a–b",
+                "One past episode, and a new state",
+                "Two gridworlds. Left: a past episode with the one action taken as an arrow. Right: the "
+                "query state.",
+                lambda place: _example(place, tables["example"]),
+                2.15,
+            ),
+            Panel(
+                "c",
+                "Predicted next action",
+                "Bars: probability of each action given by two observers, trained on near-deterministic "
+                "and on stochastic agents, with the exact Bayesian prediction as open marks.",
+                lambda place: _predictions(place, tables["example"]),
+                2.15,
+            ),
+        ),
+        "figure-3": (
+            Panel(
+                "a",
+                "An action seen again and again",
+                "Probability of an action against alpha, after seeing it 0, 1 and 5 times: dots for "
+                "ToMnet, lines for the exact posterior.",
+                lambda place: _likelihood(place, tables["likelihood"]),
+            ),
+            Panel(
+                "b",
+                f"Character embeddings, α = {tables['embedding']['alpha']:g}",
+                "Scatter of two-dimensional embeddings: colour and shape show the action seen most, "
+                "darkness how often.",
+                lambda place: _embedding(place, tables["embedding"]),
+            ),
+            Panel(
+                "c",
+                f"Trained on one species, tested on another, $N_{{past}}$ = {past}",
+                "KL from the true policy against the tested species, one series for each species trained "
+                "on: dots for ToMnet, lines for exact inference.",
+                lambda place: _cross_species(place, tables["cross_species"]),
+                2.9,
+            ),
+            Panel(
+                "d",
+                f"Trained on a mixture, $N_{{past}}$ = {tested}",
+                "The same for observers of the two extreme species and of their mixture.",
+                lambda place: _cross_species(place, tables["mixture"]),
+                2.9,
+            ),
+            Panel(
+                "e",
+                "Distance from exact inference on its own species",
+                "KL from the exact Bayesian predictive for each species and number of past episodes, on a "
+                f"logarithmic scale, with the goal of {GOAL} nats as a line.",
+                lambda place: _bayes_divergence(place, tables["bayes_divergence"]),
+            ),
+        ),
+    }
+
+
+def _example(place: SubFigure, example: dict[str, Any]) -> None:
+    left, right = place.subplots(1, 2)
+    draw_trajectory(left, example["past"], title="past episode")
+    draw_query(right, example["query"], title="query state")
+
+
+def _predictions(place: SubFigure, example: dict[str, Any]) -> None:
+    (seen,) = example["past"]["actions"][:1]
+    both = place.subplots(1, 2, sharey=True)
+    for axes, (member, predicted) in zip(both, example["predictions"].items(), strict=True):
+        alpha = float(alpha_of(member))
+        x = range(len(predicted))
+        axes.bar(x, predicted, width=0.7, color=style.NETWORK)
+        style.ideal_marks(axes, x, [bayes_predictive(alpha, seen, action) for action in x])
+        axes.set_xticks(x, style.ACTION_SIGNS)
+        axes.set(ylim=(0, 1.05), title=f"trained on α = {alpha:g}")
+        axes.get_xticklabels()[seen].set(color=style.HAPPENED, weight="bold")
+    both[0].set_ylabel("probability")
+    handles = [style.sign("ToMnet", "s"), style.sign("exact Bayes", "D", style.IDEAL, filled=False)]
+    handles.append(style.sign("action seen", "$\\rightarrow$", style.HAPPENED))
+    place.legend(handles=handles, loc="outside lower center", ncols=3)
+
+
+def _likelihood(place: SubFigure, rows: list[dict[str, Any]]) -> None:
+    axes = place.subplots()
+    counts = sorted({row["past"] for row in rows})
+    alphas = np.geomspace(min(row["alpha"] for row in rows), max(row["alpha"] for row in rows), 100)
+    shades = style.blues(len(counts))
+    for seen, shade in zip(counts, shades, strict=True):
+        style.ideal_line(axes, alphas, (alphas + seen) / (len(ACTIONS) * alphas + seen))
+        mine = [row for row in rows if row["past"] == seen]
+        style.network_points(
+            axes, [row["alpha"] for row in mine], mine, "probability", "interval", colour=shade
+        )
+    axes.set(xscale="log", ylim=(0, 1.05), xlabel="α of the species", ylabel="probability of that action")
+    axes.set_xticks(
+        sorted({row["alpha"] for row in rows}), [f"{a:g}" for a in sorted({row["alpha"] for row in rows})]
+    )
+    handles = [
+        style.sign(f"{seen}×" if seen else "seen 0×", "o", shade)
+        for seen, shade in zip(counts, shades, strict=True)
+    ]
+    style.legend_above(axes, [*handles, style.sign("exact Bayes", "", style.IDEAL, line=True)])
+
+
+def _embedding(place: SubFigure, embedding: dict[str, Any]) -> None:
+    axes = place.subplots()
+    points, counts = np.asarray(embedding["points"], float), np.asarray(embedding["counts"])
+    most, often = counts.argmax(1), counts.max(1) / counts.sum(1).max()
+    for action, (colour, marker) in enumerate(zip(style.ACTION_COLOURS, style.ACTION_MARKERS, strict=True)):
+        mine = most == action
+        shades = [style.tint(colour, strength) for strength in 0.15 + 0.85 * often[mine]]
+        axes.scatter(*points[mine, :2].T, s=16, marker=marker, c=shades, edgecolor="white", linewidth=0.25)
+    axes.set(xticks=[], yticks=[], xlabel="$e_{char}$, 1st dimension", ylabel="2nd dimension")
+    signs = zip(ACTIONS, style.ACTION_MARKERS, style.ACTION_COLOURS, strict=True)
+    style.legend_above(axes, [style.sign(*named) for named in signs])
+
+
+def _cross_species(place: SubFigure, rows: list[dict[str, Any]]) -> None:
+    axes = place.subplots()
+    trained = list(dict.fromkeys(row["trained"] for row in rows))
+    ticks = sorted({row["tested"] for row in rows})
+    if "mixture" in trained:
+        colours = dict(zip(trained, (style.SKY_BLUE, style.GREEN, style.VERMILLION), strict=True))
+    else:
+        colours = dict(zip(trained, style.graded(len(trained)), strict=True))
+    handles = []
+    for member, marker in zip(trained, SERIES_MARKERS, strict=False):
+        mine = [row for row in rows if row["trained"] == member]
+        x = [row["tested"] for row in mine]
+        style.ideal_line(axes, x, style.column(mine, "bayes"), color=colours[member])
+        style.network_points(axes, x, mine, "kl", "interval", colour=colours[member], marker=marker)
+        named = member if member == "mixture" else f"α = {alpha_of(member)}"
+        handles.append(style.sign(named, marker, colours[member], line=True))
+    axes.set(xscale="log", xlabel="α of the agents tested on", ylabel="KL(true ‖ predicted), nats")
+    axes.set_ylim(bottom=0)
+    axes.set_xticks(ticks, [f"{alpha:g}" for alpha in ticks])
+    axes.legend(
+        handles=handles,
+        title="trained on (marks: ToMnet; lines: exact)",
+        ncols=3,
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+    )
+
+
+def _bayes_divergence(place: SubFigure, rows: list[dict[str, Any]]) -> None:
+    axes = place.subplots()
+    members = list(dict.fromkeys(row["member"] for row in rows))
+    counts = sorted({row["past"] for row in rows})
+    shades = style.blues(len(counts))
+    for step, (past, shade, marker) in enumerate(zip(counts, shades, SERIES_MARKERS, strict=False)):
+        mine = [row for row in rows if row["past"] == past]
+        x = [members.index(row["member"]) + 0.18 * (step - (len(counts) - 1) / 2) for row in mine]
+        style.network_points(axes, x, mine, "kl", "interval", colour=shade, marker=marker)
+    axes.set(yscale="log", xlabel="α of the species", ylabel="KL(Bayes ‖ ToMnet), nats")
+    axes.set_ylim(top=max(axes.get_ylim()[1], 3 * GOAL))
+    style.reference(axes, GOAL, f"goal {GOAL}")
+    axes.set_xticks(range(len(members)), [alpha_of(member) for member in members])
+    handles = [
+        style.sign(f"$N_{{past}}$ {past}", m, s)
+        for past, m, s in zip(counts, SERIES_MARKERS, shades, strict=False)
+    ]
+    style.legend_above(axes, handles)
+
+
+def captions(result: Result) -> dict[str, str]:
+    tables = result.tables
+    example, embedding = tables["example"], tables["embedding"]
+    seen = example["past"]["actions"][0]
+    given = ", ".join(
+        f"α = {alpha_of(member)}: {style.plain(predicted[seen], 2)} "
+        f"(exactly {style.plain(bayes_predictive(float(alpha_of(member)), seen, seen), 2)})"
+        for member, predicted in example["predictions"].items()
+    )
+    own = [row for row in tables["bayes_divergence"] if row["member"] != "mixture"]
+    worst = max(own, key=lambda row: style.number(row["kl"]))
+    off = max(
+        abs(style.number(row["probability"]) - style.number(row["bayes"])) for row in tables["likelihood"]
+    )
+    mixture = [row for row in tables["mixture"] if row["trained"] == "mixture"]
+    ends = (mixture[0], mixture[-1])
+    return {
+        "figure-2": (
+            f"A random agent was seen once, doing “{ACTIONS[seen]}”. How surely will it do so again? By the "
+            f"species the observer was trained on, {given}."
+        ),
+        "figure-3": (
+            "Random agents. After seeing one action only, ToMnet's probability is at most "
+            f"{style.plain(off)} from the Dirichlet posterior (a); its embedding tells the most-seen action "
+            f"in {style.percent(embedding['most_seen'])} of agents (b). On its own species it is at most "
+            f"{style.plain(worst['kl'], 4)} nats from exact inference (α = {alpha_of(worst['member'])}, "
+            f"N_past = {worst['past']}; e), and trained on a mixture it has a KL of "
+            f"{style.plain(ends[0]['kl'])} and {style.plain(ends[1]['kl'])} nats at the two ends, where "
+            f"exact mixture inference has {style.plain(ends[0]['bayes'])} and "
+            f"{style.plain(ends[1]['bayes'])} (d)."
+        ),
+    }

@@ -1,0 +1,211 @@
+"""One style for every figure: colours that the colour-blind can tell apart, the same sign for the same thing.
+
+The network is always blue and filled, the ideal observer always dark and open (or a thin line), what the
+agent then did always vermillion, and what can be said without any past always grey.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.lines import Line2D
+
+from ..world.levels import LETTERS
+
+# Okabe and Ito's palette, less yellow, too pale on paper, and black, which is the ideal observer's.
+ORANGE, SKY_BLUE, GREEN = "#E69F00", "#56B4E9", "#009E73"
+BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
+
+NETWORK, IDEAL, HAPPENED, NO_PAST = BLUE, "#1A1A1A", VERMILLION, "#8A8A8A"
+OBJECTS = (ORANGE, SKY_BLUE, GREEN, PURPLE)
+WALL, GRID, QUIET = "#4D4D4D", "#E4E4E4", "#666666"
+
+ACTION_COLOURS = (ORANGE, SKY_BLUE, GREEN, PURPLE, "#555555")
+ACTION_MARKERS = ("^", "v", "<", ">", "o")  # the shape says it too, for those who do not see the colour
+NOTHING = "—"  # in place of a number that could not be measured
+ACTION_SIGNS = ("↑", "↓", "←", "→", "stay")
+
+RC = {
+    "font.family": "DejaVu Sans",  # comes with matplotlib, so that every machine draws the same file
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "legend.fontsize": 7.5,
+    "legend.frameon": False,
+    "legend.handlelength": 1.2,
+    "legend.handletextpad": 0.3,
+    "legend.columnspacing": 1.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "xtick.minor.size": 0,
+    "ytick.minor.size": 0,
+    "lines.linewidth": 1.0,
+    "lines.markersize": 4.5,
+    "patch.linewidth": 0.6,
+    "figure.dpi": 100,
+    "savefig.dpi": 200,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "tomnet",  # otherwise the names inside an SVG are random, and no two runs agree
+    "path.simplify": False,
+}
+
+
+def object_colour(kind: int) -> str:
+    return OBJECTS[kind % len(OBJECTS)]
+
+
+def tint(colour: str, strength: float) -> tuple[float, float, float]:
+    """A colour mixed with white: strength 1 is the colour itself."""
+    red, green, blue = (1 - strength * (1 - part) for part in to_rgb(colour))
+    return red, green, blue
+
+
+def blues(count: int) -> list[tuple[float, float, float]]:
+    """From light to the network's blue, for a series such as N_past."""
+    return [tint(NETWORK, strength) for strength in np.linspace(0.4, 1, count)]
+
+
+def graded(count: int) -> list[tuple[float, float, float]]:
+    """Colours in order of lightness and of hue, for a series with more steps than shades of blue can show."""
+    return [to_rgb(colour) for colour in colormaps["viridis"](np.linspace(0.9, 0, count))[:, :3]]
+
+
+def number(value: Any) -> float:
+    """JSON has no NaN: what could not be measured is written as null."""
+    return math.nan if value is None else float(value)
+
+
+def column(rows: Sequence[dict[str, Any]], name: str) -> np.ndarray:
+    return np.array([number(row.get(name)) for row in rows])
+
+
+def whiskers(rows: Sequence[dict[str, Any]], value: str, interval: str) -> np.ndarray:
+    """Distances down and up to the ends of the 95% intervals, as `errorbar` wants them."""
+    middle = column(rows, value)
+    ends = np.array([[number(end) for end in row.get(interval) or (None, None)] for row in rows]).T
+    return np.maximum(np.nan_to_num([middle - ends[0], ends[1] - middle]), 0)
+
+
+def network_points(
+    axes: Axes, x, rows, value: str, interval: str, *, colour=NETWORK, marker: str = "o", **kwargs
+):
+    """The network: filled marks with their 95% intervals."""
+    return axes.errorbar(
+        x,
+        column(rows, value),
+        yerr=whiskers(rows, value, interval),
+        fmt=marker,
+        color=colour,
+        ecolor=colour,
+        elinewidth=0.8,
+        zorder=3,
+        **kwargs,
+    )
+
+
+def ideal_line(axes: Axes, x, y, **kwargs):
+    """The ideal observer: a thin dark line."""
+    return axes.plot(x, y, **{"color": IDEAL, "linewidth": 0.8, "zorder": 2, **kwargs})
+
+
+def ideal_marks(axes: Axes, x, y, **kwargs):
+    """The ideal observer where a line would make no sense: open marks."""
+    style = {
+        "marker": "D",
+        "s": 22,
+        "facecolor": "white",
+        "edgecolor": IDEAL,
+        "linewidth": 0.9,
+        "zorder": 4,
+        "clip_on": False,
+    }
+    return axes.scatter(x, y, **{**style, **kwargs})
+
+
+def sign(label: str, marker: str, colour=NETWORK, *, filled: bool = True, line: bool = False) -> Line2D:
+    """An entry of a legend."""
+    return Line2D(
+        [],
+        [],
+        color=colour,
+        marker=marker,
+        markersize=4.5,
+        markerfacecolor=colour if filled else "white",
+        linestyle="-" if line else "",
+        linewidth=0.8,
+        label=label,
+    )
+
+
+NETWORK_SIGN = sign("ToMnet", "o")
+IDEAL_SIGN = sign("ideal observer", "D", IDEAL, filled=False)
+IDEAL_LINE = sign("ideal observer", "", IDEAL, line=True)
+HAPPENED_SIGN = sign("what happened", "*", HAPPENED)
+
+
+def legend_above(axes: Axes, handles: Sequence[Line2D]) -> None:
+    """A legend in the margin above, where it covers no data."""
+    legend = axes.legend(
+        handles=handles,
+        ncols=len(handles),
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        borderaxespad=0.1,
+        borderpad=0.2,
+    )
+    legend.set_in_layout(False)  # a wide legend must not make the axes narrow; an empty title keeps its place
+    axes.set_title(" ")
+
+
+def reference(axes: Axes, y: float, label: str, *, outside: bool = False) -> None:
+    """A dotted level to compare with, such as chance, named where it runs or, among data, beside the axes."""
+    axes.axhline(y, color=QUIET, linewidth=0.7, linestyle=(0, (1, 2)), zorder=1)
+    axes.annotate(
+        label,
+        (1, y),
+        xycoords=("axes fraction", "data"),
+        xytext=(3, 0) if outside else (0, 2),
+        textcoords="offset points",
+        ha="left" if outside else "right",
+        va="center" if outside else "bottom",
+        fontsize=7,
+        color=QUIET,
+    )
+
+
+def object_ticks(axes: Axes, kinds: Sequence[int]) -> None:
+    """Objects along the x-axis, as they look in a level."""
+    axes.set_xticks(list(kinds), [LETTERS[kind] for kind in kinds])
+    axes.tick_params(axis="x", length=0, pad=7)
+    for kind, label in zip(kinds, axes.get_xticklabels(), strict=True):
+        square = {
+            "boxstyle": "square,pad=0.2",
+            "facecolor": object_colour(kind),
+            "edgecolor": IDEAL,
+            "linewidth": 0.6,
+        }
+        label.set(bbox=square, weight="bold")
+
+
+def percent(share: Any) -> str:
+    return NOTHING if not math.isfinite(number(share)) else f"{plain(100 * number(share), 0)}%"
+
+
+def plain(value: Any, digits: int = 3) -> str:
+    """A number for a reader: few digits, but never a 0.000 that is not zero; a minus that is not a hyphen."""
+    value = number(value)
+    if not math.isfinite(value):
+        return NOTHING
+    tiny = digits and value and abs(value) < 0.5 * 10**-digits
+    return (f"{value:.1g}" if tiny else f"{value:.{digits}f}").replace("-", "−")

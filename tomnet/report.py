@@ -1,0 +1,318 @@
+"""The report: one page with every claim, verdict and figure, and the numbers behind it as JSON.
+
+    build_report([load_result(folder) for folder in runs], "report")     # report/index.html, figures/ …
+
+The page is a single file that asks nothing of the network: style and figures are inside it.
+"""
+
+import base64
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from .experiments.claims import Claim
+from .experiments.experiment import Experiment, Result
+from .experiments.registry import EXPERIMENTS
+from .figures import architecture_figure, captions, figures_for, panels_for, save
+from .figures.architecture import CAPTION, architecture_panel
+from .figures.numbers import NumberTable, numbers_for
+from .figures.panels import Panel, compose, render
+from .figures.style import NOTHING, plain
+from .files import write_atomically, write_json
+
+STYLE = Path(__file__).with_name("report_page.css")
+TITLE = "Machine Theory of Mind: the report"
+ABOUT = (
+    "An observer, ToMnet, watches what an agent does and learns to predict what it will do next. This page "
+    "checks the claims of “Machine Theory of Mind” (Rabinowitz et al., 2018), one by one, on agents that "
+    "the observer has never met, beside an ideal observer that knows how such agents are made and reasons "
+    "exactly. The rule that decides each claim was written before any result was seen."
+)
+SIGNS = {"reproduced": "✓", "partly": "◐", "not reproduced": "✗", "not evaluated": "–"}
+LEDGER = ("id", "claim", "verdict", "measured [95% interval]", "ideal observer", "paper")
+KEPT = ("preset", "seed", "seconds", "tables")
+
+
+def build_report(
+    results: list[Result],
+    folder: str | Path,
+    *,
+    cards: Mapping[str, str | Path] | None = None,
+    seconds: float | Mapping[str, float] | None = None,
+) -> Path:
+    """Write `index.html`, `results.json` and `figures/` into `folder`; the page's path.
+
+    `cards` holds the observers' model cards by experiment, as text or as files. `seconds` is how long it all
+    took, or each experiment; without it, the page gives the time that each result reports.
+    """
+    folder = Path(folder)
+    by_name = {result.experiment: result for result in results}
+    save({"figure-1": architecture_figure()}, folder / "figures")
+    for result in results:
+        save(figures_for(result), folder / "figures")
+    write_json(folder / "results.json", summary(results))
+    parts = [_head(), _counts(by_name), _contents(), _ledger(by_name), _architecture()]
+    spent = seconds if isinstance(seconds, Mapping) else {}
+    for experiment in EXPERIMENTS.values():
+        result = by_name.get(experiment.name)
+        if result is None:
+            parts.append(_missing(experiment))
+        else:
+            took = spent.get(experiment.name, result.seconds)
+            parts.append(_experiment(experiment, result, took, (cards or {}).get(experiment.name)))
+    total = seconds if isinstance(seconds, int | float) else None
+    parts.append(_environment(results, total))
+    page = folder / "index.html"
+    write_atomically(page, _page("\n".join(parts)).encode())
+    return page
+
+
+def summary(results: list[Result]) -> dict[str, Any]:
+    """The shape of results.json: claims by id, the tables behind the figures, what the numbers depend on."""
+    claims, experiments = {}, {}
+    for result in results:
+        whole = result.to_json()
+        for claim in whole["claims"]:
+            claims[claim.pop("id")] = claim | {"experiment": result.experiment}
+        experiments[result.experiment] = {name: whole[name] for name in KEPT}
+    return {"claims": claims, "experiments": experiments, "environment": environment_of(results)}
+
+
+def environment_of(results: list[Result]) -> dict[str, Any]:
+    """One value where all results agree, as they should; otherwise a value for each experiment."""
+    each = {result.experiment: result.environment | {"seed": result.seed} for result in results}
+    merged = {}
+    for name in dict.fromkeys(name for one in each.values() for name in one):
+        values = {experiment: one.get(name) for experiment, one in each.items()}
+        first = next(iter(values.values()))
+        merged[name] = first if all(value == first for value in values.values()) else values
+    return merged
+
+
+# --- The page
+
+
+def _page(body: str) -> str:
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(TITLE)}</title>
+<style>
+{STYLE.read_text()}</style>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
+
+
+def _head() -> str:
+    return f"<header>\n<h1>{escape(TITLE)}</h1>\n<p>{escape(ABOUT)}</p>\n</header>\n"
+
+
+def _counts(by_name: Mapping[str, Result]) -> str:
+    counts = Counter(claim.verdict for result in by_name.values() for claim in result.claims)
+    missing = sum(len(experiment.claims) for name, experiment in EXPERIMENTS.items() if name not in by_name)
+    counts["not evaluated"] = missing
+    shown = [word for word in SIGNS if counts[word] or word == "reproduced"]
+    items = "".join(f"<li>{_verdict(word)}: <strong>{counts[word]}</strong></li>" for word in shown)
+    return f'<ul class="counts" aria-label="Verdicts">{items}</ul>'
+
+
+def _contents() -> str:
+    links = {"claims": "Claims", "architecture": "The observer"}
+    links |= {name: experiment.title for name, experiment in EXPERIMENTS.items()} | {
+        "environment": "Environment"
+    }
+    items = "".join(f'<li><a href="#{escape(to)}">{escape(text)}</a></li>' for to, text in links.items())
+    return f'<nav aria-label="Contents"><ul>{items}</ul></nav>'
+
+
+def _verdict(word: str) -> str:
+    kind, sign = escape(word.replace(" ", "-")), SIGNS.get(word, "?")
+    return f'<span class="verdict {kind}"><span aria-hidden="true">{sign}</span> {escape(word)}</span>'
+
+
+# --- The ledger of claims
+
+
+def _ledger(by_name: Mapping[str, Result]) -> str:
+    rows = {}
+    for name, experiment in EXPERIMENTS.items():
+        if name in by_name:
+            rows |= {claim.id: _claim(claim) for claim in by_name[name].claims}
+        else:
+            rows |= {id: _unknown_claim(id, experiment) for id in experiment.claims}
+    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in LEDGER)
+    sections = list(dict.fromkeys(id[:1] for id in rows))  # R before G, as in the paper
+    body = "\n".join(rows[id] for id in sorted(rows, key=lambda id: (sections.index(id[:1]), len(id), id)))
+    return f"""<section id="claims">
+<h2>Claims</h2>
+<div class="scroll">
+<table>
+<thead><tr>{head}</tr></thead>
+<tbody>
+{body}
+</tbody>
+</table>
+</div>
+</section>
+"""
+
+
+def _claim(claim: Claim) -> str:
+    interval = f" [{_number(claim.interval[0])}, {_number(claim.interval[1])}]" if claim.interval else ""
+    measured = f'<span class="number">{escape(_number(claim.value) + interval)}</span>'
+    details = f"<p>{escape(claim.decided_by)}</p>" + (_definitions(claim.detail) if claim.detail else "")
+    return (
+        f'<tr><th scope="row">{escape(claim.id)}</th>'
+        f'<td class="wordy">{escape(claim.statement)}'
+        f"<details><summary>how it is decided</summary>{details}</details></td>"
+        f'<td class="wordy">{_verdict(claim.verdict)}</td>'
+        f'<td data-label="measured">{measured}<span class="unit">{escape(claim.unit)}</span></td>'
+        f"{_cell('ideal observer', _number(claim.ideal))}{_cell('paper', claim.paper or NOTHING)}</tr>"
+    )
+
+
+def _unknown_claim(id: str, experiment: Experiment) -> str:
+    why = f"{experiment.title}: no observer was evaluated"
+    return (
+        f'<tr><th scope="row">{escape(id)}</th><td class="wordy">{escape(why)}</td>'
+        f'<td class="wordy">{_verdict("not evaluated")}</td>{3 * _cell("", NOTHING)}</tr>'
+    )
+
+
+def _cell(label: str, text: str) -> str:
+    """A cell; one without content is dropped where a phone turns the row into a card."""
+    empty = ' class="empty"' if text == NOTHING else ""
+    return f'<td{empty} data-label="{escape(label)}">{escape(text)}</td>'
+
+
+def _number(value: Any) -> str:
+    """Counts and certainties without digits that say nothing: 6, not 6.000."""
+    return plain(value, 0) if value is not None and float(value).is_integer() else plain(value)
+
+
+def _definitions(values: Mapping[str, Any], kind: str = "") -> str:
+    items = "".join(
+        f"<dt>{escape(str(name).replace('_', ' '))}</dt><dd>{escape(_words(value))}</dd>"
+        for name, value in values.items()
+    )
+    return f'<dl class="{kind}">{items}</dl>' if kind else f"<dl>{items}</dl>"
+
+
+def _words(value: Any) -> str:
+    """Whatever a detail holds, as a reader would write it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return _number(value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {_words(inner)}" for name, inner in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_words, value))
+    return NOTHING if value is None else str(value)
+
+
+# --- Figures and experiments
+
+
+def _architecture() -> str:
+    figure = _figure("figure-1", [architecture_panel()], CAPTION)
+    return f'<section id="architecture">\n<h2>The observer</h2>\n{figure}\n</section>\n'
+
+
+def _experiment(experiment: Experiment, result: Result, seconds: float, card: str | Path | None) -> str:
+    name = escape(experiment.name)
+    agents = result.environment.get("agents", NOTHING)
+    words = captions(result)
+    figures = "\n".join(_figure(stem, panels, words[stem]) for stem, panels in panels_for(result).items())
+    numbers = "\n".join(map(_number_table, numbers_for(result)))
+    about = (
+        f"Section {experiment.section} of the paper. Observers of the preset “{result.preset}”, evaluated "
+        f"on {agents} agents (seed {result.seed}) in {seconds:.0f} s. Claims: "
+        f"{', '.join(experiment.claims)}."
+    )
+    return f"""<section id="{name}">
+<h2>{escape(experiment.title)}</h2>
+<p class="about">{escape(about)}</p>
+{figures}
+{numbers}
+{_card(card)}
+</section>
+"""
+
+
+def _missing(experiment: Experiment) -> str:
+    return f"""<section id="{escape(experiment.name)}">
+<h2>{escape(experiment.title)}</h2>
+<p>Missing: there is no result for <code>{escape(experiment.name)}</code>, so that
+figures {", ".join(experiment.figures)} and claims {", ".join(experiment.claims)} are not in this report.
+<code>tomnet run {escape(experiment.name)}</code> trains its observers.</p>
+</section>
+"""
+
+
+def _figure(stem: str, panels: Iterable[Panel], caption: str) -> str:
+    panels = list(panels)
+    number = escape(stem.removeprefix("figure-"))
+    images = "\n".join(_image(panel) for panel in panels)
+    single = " single" if len(panels) == 1 else ""
+    return f"""<figure id="{escape(stem)}">
+<div class="panels{single}">
+{images}
+</div>
+<figcaption><strong>Figure {number}.</strong> {escape(caption)}
+<a href="figures/{escape(stem)}.svg">SVG</a>, <a href="figures/{escape(stem)}.png">PNG</a></figcaption>
+</figure>"""
+
+
+def _image(panel: Panel) -> str:
+    """A panel as an image of its own, so that a phone can set them one below the other."""
+    svg = base64.b64encode(render(compose([panel], columns=1), "svg")).decode()
+    alt = f"Panel {panel.letter}. {panel.alt}" if panel.letter else panel.alt
+    return f'<img src="data:image/svg+xml;base64,{svg}" alt="{escape(alt)}">'
+
+
+def _number_table(table: NumberTable) -> str:
+    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in table.columns)
+    rows = []
+    for name, *cells in table.rows:
+        labelled = zip(table.columns[1:], cells, strict=True)
+        filled = "".join(_cell(label, text) for label, text in labelled)
+        rows.append(f'<tr><th scope="row">{escape(name)}</th>{filled}</tr>')
+    body = "\n".join(rows)
+    return f"""<div class="scroll">
+<table class="numbers">
+<caption>{escape(table.title)}</caption>
+<thead><tr>{head}</tr></thead>
+<tbody>
+{body}
+</tbody>
+</table>
+</div>"""
+
+
+def _card(card: str | Path | None) -> str:
+    if card is None:
+        return ""
+    text = card.read_text() if isinstance(card, Path) else card
+    return f'<details class="card"><summary>model card</summary><pre>{escape(text)}</pre></details>'
+
+
+def _environment(results: list[Result], total: float | None) -> str:
+    values = environment_of(results)
+    if total is not None:
+        values["evaluated and drawn in"] = f"{total:.0f} s"
+    shown = _definitions(values, "environment")
+    return f"""<section id="environment">
+<h2>Environment</h2>
+{shown}
+<p><a href="results.json">results.json</a> has every claim and the tables behind every figure.</p>
+</section>
+"""

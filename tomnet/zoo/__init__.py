@@ -1,0 +1,91 @@
+"""Pretrained observers: `zoo/<experiment>/<member>.safetensors`, and a card that says what they are.
+
+    observers = zoo.load("goal-inference")        # by member name, ready for `observe`
+
+A run becomes part of the zoo with `adopt`; `write_card` then describes it from its headers and an evaluation.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from ..errors import BadFile, TomnetError
+from ..experiments.experiment import Result
+from ..experiments.registry import find
+from ..files import write_atomically
+from ..observer.checkpoint import load_observer, save_observer
+from ..observer.tomnet import ToMnet
+from ..observer.training import OBSERVER
+from .cards import compose_card
+
+FOLDER = Path(__file__).parent
+CARD = "README.md"
+
+
+def available(experiment: str) -> bool:
+    """Whether every observer of the experiment is here."""
+    return all(_path(experiment, member).exists() for member in member_names(experiment))
+
+
+def load(experiment: str) -> dict[str, ToMnet]:
+    return {member: observer for member, (observer, _) in load_all(experiment).items()}
+
+
+def load_all(experiment: str) -> dict[str, tuple[ToMnet, dict[str, Any]]]:
+    """The observers by member name, each with what it says about itself: command, encounters, device."""
+    if not available(experiment):
+        advice = f"`tomnet run {experiment}` trains them"
+        raise TomnetError(f"the zoo holds no pretrained observers of {experiment}; {advice}")
+    members = member_names(experiment)
+    return {member: read(_path(experiment, member), experiment, member) for member in members}
+
+
+def about(experiment: str) -> dict[str, dict[str, Any]]:
+    return {member: description for member, (_, description) in load_all(experiment).items()}
+
+
+def card(experiment: str) -> Path:
+    return FOLDER / find(experiment).name / CARD
+
+
+def load_run(folder: Path, experiment: str) -> dict[str, tuple[ToMnet, dict[str, Any]]]:
+    """The trained observers of a run folder, each with what it says about itself."""
+    loaded = {}
+    for member in member_names(experiment):
+        path = folder / member / OBSERVER
+        if not path.exists():
+            raise BadFile(folder, f"holds no trained observer {member!r}", "is the run finished?")
+        loaded[member] = read(path, experiment, member)
+    return loaded
+
+
+def read(path: Path, experiment: str, member: str | None = None) -> tuple[ToMnet, dict[str, Any]]:
+    """One observer file, which must be of this experiment and, where given, this member."""
+    try:
+        observer, description = load_observer(path)
+        its_experiment, its_member, _ = (description[name] for name in ("experiment", "member", "preset"))
+    except (KeyError, TypeError, ValueError) as error:  # its checksum is right, so someone wrote it this way
+        raise BadFile(path, "its header does not describe an observer of an experiment") from error
+    if its_experiment != experiment or its_member not in member_names(experiment):
+        raise BadFile(path, f"an observer of {its_experiment}/{its_member}, not of {experiment}")
+    if member is not None and its_member != member:
+        raise BadFile(path, f"the observer {its_member!r}, not {member!r}")
+    return observer, description
+
+
+def adopt(run_folder: Path, experiment: str) -> None:
+    """Take the trained observers of a run into the zoo: all of them, or none if one cannot be read."""
+    for member, (observer, description) in load_run(Path(run_folder), experiment).items():
+        save_observer(_path(experiment, member), observer, description)
+
+
+def write_card(experiment: str, result: Result) -> None:
+    """The card, from what the observers say about themselves and what an evaluation said about them."""
+    write_atomically(card(experiment), compose_card(find(experiment), load_all(experiment), result).encode())
+
+
+def member_names(experiment: str) -> list[str]:
+    return [member.name for member in find(experiment).members("laptop")]  # every preset has the same ones
+
+
+def _path(experiment: str, member: str) -> Path:
+    return FOLDER / experiment / f"{member}.safetensors"
