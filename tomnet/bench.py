@@ -1,7 +1,7 @@
 """Throughput on this machine: world steps, episodes, training. Every number is a median after a warm-up.
 
-    tomnet bench                 everything, a few minutes on two cores
-    tomnet bench world --json    one part, for scripts
+tomnet bench                 everything, a few minutes on two cores
+tomnet bench world --json    one part, for scripts
 """
 
 import dataclasses
@@ -18,7 +18,7 @@ from jaxtyping import Array, Int
 from .agents.planner import PlannerSpecies
 from .agents.random_policy import RandomSpecies
 from .episodes.rollout import play
-from .experiments.experiment import Member
+from .experiments.experiment import Member, Preset
 from .experiments.registry import EXPERIMENTS
 from .observer.frames import capacity_for, deal, frame_count
 from .observer.training import first_state, train_chunk
@@ -39,6 +39,7 @@ class Sizes:
     agents: int
     batches: int
     repeats: int = 5
+    preset: Preset = "laptop"  # of the observers trained
 
 
 POOL = 4096  # levels to begin anew from
@@ -134,8 +135,9 @@ def bench_agents(sizes: Sizes) -> list[Measurement]:
 
 
 def bench_observer(sizes: Sizes) -> list[Measurement]:
-    firsts = {experiment.name: experiment.members("laptop")[0] for experiment in EXPERIMENTS.values()}
-    return [_training(f"{name}/{member.name}, laptop", member, sizes) for name, member in firsts.items()]
+    preset = sizes.preset
+    firsts = {experiment.name: experiment.members(preset)[0] for experiment in EXPERIMENTS.values()}
+    return [_training(f"{name}/{member.name}, {preset}", member, sizes) for name, member in firsts.items()]
 
 
 def _training(what: str, member: Member, sizes: Sizes) -> Measurement:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import redirect_stderr
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 from tyro.conf import Positional, arg
@@ -113,6 +113,8 @@ class Evaluate:
 
         result = measure(find(self.name), self.model, self.agents, self.seed)
         if self.json:
+            from .report import summary
+
             print_json(summary([result]))
         else:
             print_claims(result)
@@ -143,9 +145,9 @@ class Report:
             results.append(result)
             verdicts = ", ".join(f"{claim.id} {claim.verdict}" for claim in result.claims)
             say(f"[{number}/{len(pretrained)}] {experiment.name}, {result.seconds:.0f} s: {verdicts}")
-        cards = {experiment.name: zoo.card(experiment.name) for experiment in pretrained}
+        cards = {name: zoo.card(name) for name in (result.experiment for result in results)}
+        cards = {name: card for name, card in cards.items() if card.exists()}
         page = build_report(results, self.out, cards=cards, seconds=time.monotonic() - started)
-        write_json(self.out / "results.json", summary(results))
         print(f"{page} after {time.monotonic() - started:.0f} s")
 
 
@@ -157,13 +159,10 @@ class Figures:
 
     def __call__(self) -> None:
         from .experiments.registry import find
-        from .experiments.run import RESULT, load_result
+        from .experiments.run import load_result
         from .figures import save_figures
 
-        try:
-            result = load_result(self.folder)
-        except (KeyError, TypeError, AttributeError) as error:
-            raise BadFile(self.folder / RESULT, "not the result of a run") from error
+        result = load_result(self.folder)
         find(result.experiment)
         for path in save_figures(result, self.folder / "figures"):
             print(path)
@@ -297,19 +296,6 @@ def measure(experiment: "Experiment", model: Path | None, agents: int | None, se
     observers = {member: observer for member, (observer, _) in loaded.items()}
     preset = " and ".join(sorted({about["preset"] for _, about in loaded.values()}))
     return evaluate(experiment, observers, preset=preset, agents=agents or AGENTS["laptop"], seed=seed)
-
-
-def summary(results: "list[Result]") -> dict[str, Any]:
-    """The shape of results.json and of --json."""
-    claims, experiments = {}, {}
-    for result in results:
-        plain = result.to_json()
-        for claim in plain["claims"]:
-            claims[claim.pop("id")] = claim | {"experiment": result.experiment}
-        kept = ("preset", "seed", "seconds", "tables")
-        experiments[result.experiment] = {name: plain[name] for name in kept}
-    environment = results[0].environment | {"seed": results[0].seed}
-    return {"claims": claims, "experiments": experiments, "environment": environment}
 
 
 if __name__ == "__main__":

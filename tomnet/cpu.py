@@ -47,7 +47,8 @@ def _keep_compiled_programs() -> None:
         return
     if os.access(folder, os.W_OK):
         os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(folder))
-        os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.5")
+        # of any size: setting up an observer compiles a hundred small programs, several seconds together
+        os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 
 
 def cache_folder() -> Path:

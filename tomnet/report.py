@@ -126,9 +126,7 @@ def _counts(by_name: Mapping[str, Result]) -> str:
 
 def _contents() -> str:
     links = {"claims": "Claims", "architecture": "The observer"}
-    links |= {name: experiment.title for name, experiment in EXPERIMENTS.items()} | {
-        "environment": "Environment"
-    }
+    links |= {name: experiment.title for name, experiment in EXPERIMENTS.items()} | {"environment": "Environment"}
     items = "".join(f'<li><a href="#{escape(to)}">{escape(text)}</a></li>' for to, text in links.items())
     return f'<nav aria-label="Contents"><ul>{items}</ul></nav>'
 

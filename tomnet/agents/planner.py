@@ -50,6 +50,9 @@ def action_values(
     With discount 1 and nothing in reach, the values would fall for ever; over the step limit they stay finite.
     Every step costs the move penalty, `stay` included, so a trapped agent eats what it can reach and is done.
     """
+    if agent.object_rewards.shape[-1] != object_cells.shape[-1]:  # else JAX clips the index and says nothing
+        why = f"the world has {object_cells.shape[-1]} objects"
+        raise BadSetting("object_rewards", f"{agent.object_rewards.shape[-1]} values", why)
     objects = object_layer(object_cells, walls.shape[0])
     reward = agent.object_rewards[jnp.clip(objects, 0)]
     blocked = neighbours(walls, True)
@@ -83,12 +86,14 @@ class PlannerSpecies(eqx.Module):
     greedy_move_cost: float = 0.5
 
     def __check_init__(self):
-        if not self.alpha > 0:
+        if self.objects < 1:
+            raise BadSetting("objects", self.objects, "an agent values at least one object")
+        if not 0 < self.alpha < float("inf"):
             raise BadSetting("alpha", self.alpha, "a Dirichlet's concentration must be above 0")
         if not 0 <= self.greedy_share <= 1:
             raise BadSetting("greedy_share", self.greedy_share, "must lie between 0 and 1")
         for name in ("move_cost", "wall_cost", "greedy_move_cost"):
-            if getattr(self, name) < 0:
+            if not getattr(self, name) >= 0:
                 raise BadSetting(name, getattr(self, name), "a penalty cannot be negative")
 
     def sample(self, key: Key[Scalar, ""], count: int) -> Planner:

@@ -25,8 +25,10 @@ class RandomSpecies(eqx.Module):
     alphas: tuple[float, ...]
 
     def __check_init__(self):
+        if not self.alphas:
+            raise BadSetting("alphas", "()", "a species needs a concentration")
         for alpha in self.alphas:
-            if not alpha > 0:
+            if not 0 < alpha < float("inf"):
                 raise BadSetting("alpha", alpha, "a Dirichlet's concentration must be above 0")
 
     def sample(self, key: Key[Scalar, ""], count: int) -> RandomAgent:

@@ -55,7 +55,9 @@ class Episode(eqx.Module):
             object_cells=self.object_cells,
             actions=jnp.where(jnp.arange(self.actions.shape[0]) < time, self.actions, NONE),
             consumed=jnp.where(jnp.arange(self.actions.shape[0]) < time, self.consumed, NONE),
-            final_cell=self.agent_cells[time],
+            final_cell=jnp.where(
+                time < self.length, self.agent_cells[jnp.minimum(time, self.length - 1)], self.final_cell
+            ),
             length=jnp.asarray(time, self.length.dtype),
         )
 

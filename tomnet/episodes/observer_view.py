@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Key, Scalar
 
+from ..errors import BadSetting
 from .episode import NONE, Episode
 
 ObserverView = Callable[[Array, Episode], Episode]
@@ -26,6 +27,10 @@ class NoisyActions(eqx.Module):
     probability: float
     actions: int = 5
 
+    def __check_init__(self):
+        if not 0 <= self.probability <= 1:
+            raise BadSetting("NoisyActions.probability", self.probability, "must lie between 0 and 1")
+
     def __call__(self, key: Key[Scalar, ""], episode: Episode) -> Episode:
         when_key, what_key = jax.random.split(key)
         mistaken = jax.random.bernoulli(when_key, self.probability, episode.actions.shape) & episode.real
@@ -37,6 +42,10 @@ class NearObjectsOnly(eqx.Module):
     """The observer follows the agent and sees only the objects within `reach` rows and cols of it."""
 
     reach: int
+
+    def __check_init__(self):
+        if self.reach < 0:
+            raise BadSetting("NearObjectsOnly.reach", self.reach, "cannot be negative")
 
     def __call__(self, key: Key[Scalar, ""], episode: Episode) -> Episode:
         size, agents = episode.size, episode.agent_cells[:, None]

@@ -17,7 +17,7 @@ class Targets(eqx.Module):
 
 def targets_from(episode: Episode, time: Int[Array, ""]) -> Targets:
     objects = episode.object_cells.shape[-1]
-    later = jnp.arange(episode.actions.shape[0]) >= time
+    later = (jnp.arange(episode.actions.shape[0]) >= time) & episode.real
     eaten = (episode.consumed[:, None] == jnp.arange(objects)) & later[:, None]
     return Targets(
         action=episode.actions[time].astype(jnp.int32),

@@ -29,6 +29,8 @@ def verdict(reproduced: bool, partly: bool) -> Verdict:
 def mean_interval(values: np.ndarray) -> tuple[float, tuple[float, float]]:
     """The mean over agents, with its 95% interval."""
     values = np.asarray(values, np.float64)
+    if len(values) < 2:
+        return float(values.mean()), (float("nan"), float("nan"))
     mean, error = float(values.mean()), float(1.96 * values.std(ddof=1) / np.sqrt(len(values)))
     return mean, (mean - error, mean + error)
 

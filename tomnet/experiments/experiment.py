@@ -61,10 +61,16 @@ class Result:
 
     @staticmethod
     def from_json(plain: dict[str, Any]) -> "Result":
-        claims = [
-            Claim(**{**claim, "interval": claim["interval"] and tuple(claim["interval"])}) for claim in plain["claims"]
-        ]
-        return Result(**{**plain, "claims": claims})
+        return Result(**{**plain, "claims": [_claim(claim) for claim in plain["claims"]]})
+
+
+def _claim(plain: dict[str, Any]) -> Claim:
+    """JSON knows neither tuples nor numbers that are none."""
+    value = float("nan") if plain["value"] is None else plain["value"]
+    interval = plain["interval"]
+    if interval is not None:
+        interval = None if None in interval else (interval[0], interval[1])
+    return Claim(**{**plain, "value": value, "interval": interval})
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,7 +9,7 @@ def nearest_neighbour_accuracy(points: np.ndarray, labels: np.ndarray, neighbour
     square = (points**2).sum(1)
     distance = square[:, None] + square - 2 * points @ points.T
     np.fill_diagonal(distance, np.inf)
-    near = labels[np.argsort(distance, axis=1)[:, :neighbours]]
+    near = labels[np.argsort(distance, axis=1)[:, : min(neighbours, len(labels) - 1)]]
     kinds = np.unique(labels)
     votes = (near[:, :, None] == kinds).sum(1)
     return (kinds[votes.argmax(1)] == labels).astype(float)

@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-from ..errors import nearest
+from ..errors import BadFile, nearest
 from ..files import read_json, write_json
 from ..observer.tomnet import ToMnet
 from ..observer.training import train
@@ -62,4 +62,8 @@ def evaluate(experiment: Experiment, observers: dict[str, ToMnet], *, preset: st
 
 
 def load_result(folder: Path) -> Result:
-    return Result.from_json(read_json(folder / RESULT))
+    path = folder / RESULT
+    try:
+        return Result.from_json(read_json(path))
+    except (AttributeError, KeyError, TypeError) as error:  # JSON, but not of ours
+        raise BadFile(path, "holds no result of an experiment") from error

@@ -105,11 +105,7 @@ def _box(axes: Axes, corner_and_size: tuple[Number, Number, Number, Number], tex
     axes.text(left + width / 2, bottom + height / 2, text, ha="center", va="center", fontsize=8.5)
 
 
-def _arrow(
-    axes: Axes, start: tuple[Number, Number], end: tuple[Number, Number], colour: str = style.IDEAL
-) -> None:
+def _arrow(axes: Axes, start: tuple[Number, Number], end: tuple[Number, Number], colour: str = style.IDEAL) -> None:
     axes.add_patch(
-        FancyArrowPatch(
-            start, end, arrowstyle="-|>", mutation_scale=7, color=colour, linewidth=1, shrinkA=0, shrinkB=0
-        )
+        FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=7, color=colour, linewidth=1, shrinkA=0, shrinkB=0)
     )

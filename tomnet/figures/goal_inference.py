@@ -127,8 +127,10 @@ def losses(place: SubFigure, members: dict[str, dict[str, Any]]) -> None:
             axes.plot(style.number(row["network"]), line, "o", color=style.NETWORK, markersize=5, zorder=5)
             axes.annotate(
                 captured(row),
-                (1.02, line),
+                (1, line),
                 xycoords=("axes fraction", "data"),
+                xytext=(5, 0),
+                textcoords="offset points",
                 va="center",
                 fontsize=7.5,
                 color=style.NETWORK,

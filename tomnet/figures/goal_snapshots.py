@@ -33,8 +33,7 @@ def panels(result: Result) -> Panels:
             Panel(
                 "a",
                 f"One of the snapshots; the agent likes {LETTERS[tables['field']['preferred']]} best",
-                "Two gridworlds. Left: a past state with the action taken as an arrow. Right: the query "
-                "level.",
+                "Two gridworlds. Left: a past state with the action taken as an arrow. Right: the query level.",
                 lambda place: _snapshot(place, tables["field"]),
                 2.15,
             ),
@@ -68,16 +67,13 @@ def panels(result: Result) -> Panels:
                 "Preferred object, told from the embedding",
                 "Accuracy of the preferred object from nearest neighbours against the number of snapshots, "
                 "for both observers, with the ideal observer's and chance.",
-                lambda place: _accuracy(
-                    place, tables["embedding"], len(tables["field"]["query"]["object_cells"])
-                ),
+                lambda place: _accuracy(place, tables["embedding"], len(tables["field"]["query"]["object_cells"])),
                 2.3,
             ),
             Panel(
                 "f",
                 "Share of what the past can tell",
-                "Captured share against the number of snapshots, a series for each prediction, with its "
-                "goal.",
+                "Captured share against the number of snapshots, a series for each prediction, with its goal.",
                 lambda place: _captured(place, tables["comparison"]),
                 2.3,
             ),
@@ -99,18 +95,14 @@ def _curve(place: SubFigure, rows: list[dict[str, Any]]) -> None:
     style.ideal_line(axes, x, style.column(rows, "ideal"))
     style.network_points(axes, x, rows, "probability", "interval")
     style.reference(axes, 1 / len(ACTIONS), "chance")
-    axes.set(
-        ylim=(0, None), xlabel="snapshots seen, $N_{past}$", ylabel="probability of true action", xticks=x
-    )
+    axes.set(ylim=(0, None), xlabel="snapshots seen, $N_{past}$", ylabel="probability of true action", xticks=x)
     style.legend_above(axes, [style.NETWORK_SIGN, style.IDEAL_LINE])
 
 
 def _fields(place: SubFigure, field: dict[str, Any]) -> None:
     grid = place.subplots(2, len(field["fields"]))
     for col, one in enumerate(field["fields"]):
-        draw_policy_arrows(
-            grid[0, col], field["query"], one["network"], title=f"$N_{{past}}$ = {one['past']}"
-        )
+        draw_policy_arrows(grid[0, col], field["query"], one["network"], title=f"$N_{{past}}$ = {one['past']}")
         draw_policy_arrows(grid[1, col], field["query"], one["ideal"], colour=style.IDEAL)
     for axes, name in zip(grid[:, 0], ("ToMnet", "ideal observer"), strict=True):
         axes.set_ylabel(name)
@@ -131,9 +123,7 @@ def _embeddings(place: SubFigure, points: dict[str, Any]) -> None:
             for kind in sorted(set(preferred.tolist())):
                 colour = style.tint(style.object_colour(kind), 0.15 + 0.85 * past / most)
                 marker = OBJECT_MARKERS[kind % len(OBJECT_MARKERS)]
-                axes.scatter(
-                    *where[preferred == kind].T, s=6, color=[colour], marker=marker, linewidth=0, zorder=2
-                )
+                axes.scatter(*where[preferred == kind].T, s=6, color=[colour], marker=marker, linewidth=0, zorder=2)
         axes.set_title(OBSERVERS.get(member, member), fontsize=7.5)
         axes.set(xticks=[], yticks=[], xlabel="$e_{char}$, 1st dimension")
     grid[0].set_ylabel("2nd dimension")

@@ -77,9 +77,7 @@ def _trips(place: SubFigure, trips: dict[str, dict[str, Any]]) -> None:
     axes.bar(x, style.column(rows, "network"), width=0.45, color=style.NETWORK)
     quiet = {"fmt": "none", "elinewidth": 0.9, "zorder": 3}
     axes.errorbar(x, style.column(rows, "network"), whiskers_of(rows, "network"), ecolor="#7FB8D8", **quiet)
-    axes.errorbar(
-        x + 0.32, style.column(rows, "ideal"), whiskers_of(rows, "ideal"), ecolor=style.IDEAL, **quiet
-    )
+    axes.errorbar(x + 0.32, style.column(rows, "ideal"), whiskers_of(rows, "ideal"), ecolor=style.IDEAL, **quiet)
     style.ideal_marks(axes, x + 0.32, style.column(rows, "ideal"))
     axes.plot(x - 0.32, style.column(rows, "happened"), "*", color=style.HAPPENED, markersize=7)
     axes.set_xticks(x, [f"{TRIPS[trip]}\n({trips[trip]['episodes']} agents)" for trip in TRIPS])

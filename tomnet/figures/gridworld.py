@@ -17,6 +17,7 @@ from ..world.gridworld import MOVES
 from ..world.levels import LETTERS
 from .style import GRID, HAPPENED, IDEAL, NETWORK, WALL, number, object_colour, tint
 
+SURELY_NOTHING = 0.02  # below this, from a cell without a way out, no object is worth naming
 OCCUPANCY = LinearSegmentedColormap.from_list(
     "occupancy", ["white", *(tint(NETWORK, s) for s in (0.35, 0.7, 1.0)), "#00304D"]
 )
@@ -63,25 +64,23 @@ def draw_object(axes: Axes, kind: int, row: int, col: int) -> None:
         weight="bold",
         color="black",
         zorder=5,
+        in_layout=False,
     )
 
 
 def _letter_size(axes: Axes) -> float:
     """As large as a cell allows: grids come in several sizes, and one size would not fit them all."""
-    figure = axes.get_figure(root=True)
     gridspec = axes.get_gridspec()
     share = 1 / gridspec.ncols if gridspec is not None else 1
-    width = axes.figure.bbox.width / figure.dpi * share * 72  # points
+    width = 72 * share * axes.figure.bbox.width / axes.figure.dpi  # points
     cells = abs(np.diff(axes.get_xlim())[0])
     return float(np.clip(0.62 * width / cells, 3.5, 8))
 
 
-def fill_cells(
-    axes: Axes, cells: Sequence | np.ndarray, colour, *, zorder: float, alpha: float | None = None
-) -> None:
+def fill_cells(axes: Axes, cells: Sequence | np.ndarray, colour, *, zorder: float) -> None:
     squares = [Rectangle((col - 0.5, row - 0.5), 1, 1) for row, col in cells]
     axes.add_collection(
-        PatchCollection(squares, facecolor=colour, edgecolor="none", alpha=alpha, zorder=zorder),
+        PatchCollection(squares, facecolor=colour, edgecolor="none", zorder=zorder),
         autolim=False,
     )
 
@@ -159,21 +158,24 @@ def draw_expected_objects(axes: Axes, state: dict[str, Any], probabilities, *, t
     draw_level(axes, state, title=title, grid=False)
     size = len(state["walls"])
     eaten = np.array([[number(p) for p in cell] for cell in probabilities]).reshape(size, size, -1)
-    taken = {cell for cell in state["object_cells"] if cell >= 0}
-    for row, col in np.argwhere(~np.asarray(state["walls"], bool)):
-        # an object's own cell shows itself; from a cell without a way out nothing is ever eaten
-        if row * size + col in taken or not eaten[row, col].max() > 0.02:
-            continue
-        kind = int(eaten[row, col].argmax())
-        strength = 0.15 + 0.5 * float(eaten[row, col, kind])
-        fill_cells(axes, [(row, col)], tint(object_colour(kind), strength), zorder=1.0)
-        axes.text(
-            *(col, row, LETTERS[kind]),
-            ha="center",
-            va="center_baseline",
-            fontsize=0.7 * _letter_size(axes),
+    free = ~np.asarray(state["walls"], bool)
+    free.reshape(-1)[[cell for cell in state["object_cells"] if cell >= 0]] = False  # an object shows itself
+    free &= eaten.max(-1) > SURELY_NOTHING
+    rows, cols = np.nonzero(free)
+    kinds, sure = eaten[rows, cols].argmax(-1), eaten[rows, cols].max(-1)
+    tints = [tint(object_colour(int(kind)), 0.15 + 0.5 * float(p)) for kind, p in zip(kinds, sure, strict=True)]
+    fill_cells(axes, list(zip(rows, cols, strict=True)), tints, zorder=1.0)
+    for kind in np.unique(kinds):
+        # a hundred letters as marks: as text they would take longer than all the rest of the figure
+        letter = f"$\\mathrm{{{LETTERS[kind]}}}$"
+        size_squared = (0.5 * _letter_size(axes)) ** 2
+        axes.scatter(
+            *(cols[kinds == kind], rows[kinds == kind], size_squared),
+            marker=letter,
             color="#555555",
+            linewidth=0,
             zorder=3,
+            label=LETTERS[kind],
         )
 
 

@@ -26,17 +26,13 @@ def numbers_for(result: Result) -> list[NumberTable]:
         found.append(_divergences(tables["bayes_divergence"]))
     members = [(name.replace("d", "-D"), tables[name]) for name in ("2d", "8d") if name in tables]
     if members:
-        found.append(
-            _losses("Losses in nats and captured share [95% interval], by size of the embedding", members)
-        )
+        found.append(_losses("Losses in nats and captured share [95% interval], by size of the embedding", members))
     for name in ("comparison", "curve"):
         rows = [row for row in tables.get(name, ()) if "heads" in row and row["past"] in SHOWN_PAST]
         if rows:
             titled = [(f"N_past = {row['past']}", row["heads"]) for row in rows]
             found.append(
-                _losses(
-                    "Losses in nats and captured share [95% interval], by number of past episodes", titled
-                )
+                _losses("Losses in nats and captured share [95% interval], by number of past episodes", titled)
             )
     return found
 

@@ -5,7 +5,12 @@ import io
 from collections.abc import Callable, Mapping, Sequence
 
 import matplotlib
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure, SubFigure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.text import Text
 
 from .style import RC
 
@@ -29,8 +34,9 @@ def compose(panels: Sequence[Panel], columns: int = 2) -> Figure:
     rows = [panels[first : first + columns] for first in range(0, len(panels), columns)]
     heights = [max(panel.height for panel in row) for row in rows]
     with matplotlib.rc_context(RC):
-        figure = Figure(figsize=(COLUMN * columns, sum(heights)), layout="constrained")
-        figure.get_layout_engine().set(w_pad=0.03, h_pad=0.03)
+        layout = ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.03)
+        figure = Figure(figsize=(COLUMN * columns, sum(heights)), layout=layout)
+        titles = []
         grid = figure.add_gridspec(len(rows), columns, height_ratios=heights)
         for row, members in enumerate(rows):
             for col, panel in enumerate(members):
@@ -39,9 +45,26 @@ def compose(panels: Sequence[Panel], columns: int = 2) -> Figure:
                 if panel.title:
                     heading = f"$\\bf{{{panel.letter}}}$  {panel.title}" if panel.letter else panel.title
                     margin = 0.05 / (COLUMN * (columns if alone else 1))  # the same on narrow and wide panels
-                    place.suptitle(heading, x=margin, ha="left", fontsize=8.5)
+                    titles.append(place.suptitle(heading, x=margin, ha="left", fontsize=8.5))
                 panel.draw(place)
+        layout.execute(figure)
+        _settle(figure, titles)
     return figure
+
+
+def _settle(figure: Figure, titles: Sequence[Text]) -> None:
+    """Keep the layout as it is now, on round numbers.
+
+    The solver behind it goes through its variables in the order of their addresses, so that two runs differ in
+    the last digits. Those end up in names inside the SVG, and no two files would be the same.
+    """
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        axes.set_position(np.round(axes.get_position(original=True).bounds, 6).tolist())
+    for place in figure.subfigs:
+        place.bbox_relative.p0, place.bbox_relative.p1 = np.round(place.bbox_relative.get_points(), 6)
+    for title in titles:
+        title.set_y(round(title.get_position()[1], 6))
 
 
 def compose_all(panels: Panels) -> dict[str, Figure]:
@@ -50,8 +73,13 @@ def compose_all(panels: Panels) -> dict[str, Figure]:
 
 def render(figure: Figure, format: str) -> bytes:
     """The file's bytes: the same for the same figure, today and tomorrow."""
-    undated = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}[format]
-    buffer = io.BytesIO()
+    buffer, dpi = io.BytesIO(), figure.dpi
     with matplotlib.rc_context(RC):
-        figure.savefig(buffer, format=format, metadata=undated)
+        try:  # straight to the canvas, because `savefig` draws everything twice
+            if format == "svg":
+                FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None, "Creator": None})
+            else:
+                FigureCanvasAgg(figure).print_png(buffer, metadata={"Software": None})
+        finally:
+            figure.dpi = dpi  # which the SVG canvas has changed
     return buffer.getvalue()

@@ -37,8 +37,7 @@ def panels(result: Result) -> Panels:
             Panel(
                 "a–b",
                 "One past episode, and a new state",
-                "Two gridworlds. Left: a past episode with the one action taken as an arrow. Right: the "
-                "query state.",
+                "Two gridworlds. Left: a past episode with the one action taken as an arrow. Right: the query state.",
                 lambda place: _example(place, tables["example"]),
                 2.15,
             ),
@@ -123,16 +122,11 @@ def _likelihood(place: SubFigure, rows: list[dict[str, Any]]) -> None:
     for seen, shade in zip(counts, shades, strict=True):
         style.ideal_line(axes, alphas, (alphas + seen) / (len(ACTIONS) * alphas + seen))
         mine = [row for row in rows if row["past"] == seen]
-        style.network_points(
-            axes, [row["alpha"] for row in mine], mine, "probability", "interval", colour=shade
-        )
+        style.network_points(axes, [row["alpha"] for row in mine], mine, "probability", "interval", colour=shade)
     axes.set(xscale="log", ylim=(0, 1.05), xlabel="α of the species", ylabel="probability of that action")
-    axes.set_xticks(
-        sorted({row["alpha"] for row in rows}), [f"{a:g}" for a in sorted({row["alpha"] for row in rows})]
-    )
+    axes.set_xticks(sorted({row["alpha"] for row in rows}), [f"{a:g}" for a in sorted({row["alpha"] for row in rows})])
     handles = [
-        style.sign(f"{seen}×" if seen else "seen 0×", "o", shade)
-        for seen, shade in zip(counts, shades, strict=True)
+        style.sign(f"{seen}×" if seen else "seen 0×", "o", shade) for seen, shade in zip(counts, shades, strict=True)
     ]
     style.legend_above(axes, [*handles, style.sign("exact Bayes", "", style.IDEAL, line=True)])
 
@@ -189,11 +183,10 @@ def _bayes_divergence(place: SubFigure, rows: list[dict[str, Any]]) -> None:
         style.network_points(axes, x, mine, "kl", "interval", colour=shade, marker=marker)
     axes.set(yscale="log", xlabel="α of the species", ylabel="KL(Bayes ‖ ToMnet), nats")
     axes.set_ylim(top=max(axes.get_ylim()[1], 3 * GOAL))
-    style.reference(axes, GOAL, f"goal {GOAL}")
+    style.reference(axes, GOAL, f"goal {GOAL}", outside=True)
     axes.set_xticks(range(len(members)), [alpha_of(member) for member in members])
     handles = [
-        style.sign(f"$N_{{past}}$ {past}", m, s)
-        for past, m, s in zip(counts, SERIES_MARKERS, shades, strict=False)
+        style.sign(f"$N_{{past}}$ {past}", m, s) for past, m, s in zip(counts, SERIES_MARKERS, shades, strict=False)
     ]
     style.legend_above(axes, handles)
 
@@ -209,9 +202,7 @@ def captions(result: Result) -> dict[str, str]:
     )
     own = [row for row in tables["bayes_divergence"] if row["member"] != "mixture"]
     worst = max(own, key=lambda row: style.number(row["kl"]))
-    off = max(
-        abs(style.number(row["probability"]) - style.number(row["bayes"])) for row in tables["likelihood"]
-    )
+    off = max(abs(style.number(row["probability"]) - style.number(row["bayes"])) for row in tables["likelihood"])
     mixture = [row for row in tables["mixture"] if row["trained"] == "mixture"]
     ends = (mixture[0], mixture[-1])
     return {

@@ -16,6 +16,8 @@ from matplotlib.lines import Line2D
 
 from ..world.levels import LETTERS
 
+Colour = str | tuple[float, float, float]
+
 # Okabe and Ito's palette, less yellow, too pale on paper, and black, which is the ideal observer's.
 ORANGE, SKY_BLUE, GREEN = "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
@@ -29,7 +31,7 @@ ACTION_MARKERS = ("^", "v", "<", ">", "o")  # the shape says it too, for those w
 NOTHING = "—"  # in place of a number that could not be measured
 ACTION_SIGNS = ("↑", "↓", "←", "→", "stay")
 
-RC = {
+RC: dict[Any, Any] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib, so that every machine draws the same file
     "font.size": 8,
     "axes.titlesize": 8,
@@ -53,8 +55,8 @@ RC = {
     "lines.linewidth": 1.0,
     "lines.markersize": 4.5,
     "patch.linewidth": 0.6,
-    "figure.dpi": 100,
-    "savefig.dpi": 200,
+    "figure.dpi": 200,
+    "text.hinting": "none",  # so that text is as wide on screen as in a file, and a layout fits both
     "svg.fonttype": "path",
     "svg.hashsalt": "tomnet",  # otherwise the names inside an SVG are random, and no two runs agree
     "path.simplify": False,
@@ -98,7 +100,7 @@ def whiskers(rows: Sequence[dict[str, Any]], value: str, interval: str) -> np.nd
 
 
 def network_points(
-    axes: Axes, x, rows, value: str, interval: str, *, colour=NETWORK, marker: str = "o", **kwargs
+    axes: Axes, x, rows, value: str, interval: str, *, colour: Colour = NETWORK, marker: str = "o", **kwargs
 ):
     """The network: filled marks with their 95% intervals."""
     return axes.errorbar(
@@ -133,7 +135,7 @@ def ideal_marks(axes: Axes, x, y, **kwargs):
     return axes.scatter(x, y, **{**style, **kwargs})
 
 
-def sign(label: str, marker: str, colour=NETWORK, *, filled: bool = True, line: bool = False) -> Line2D:
+def sign(label: str, marker: str, colour: Colour = NETWORK, *, filled: bool = True, line: bool = False) -> Line2D:
     """An entry of a legend."""
     return Line2D(
         [],

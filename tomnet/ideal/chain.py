@@ -76,9 +76,7 @@ def consumption_everywhere(chain: Chain, paths: Paths, world: World) -> Float[Ar
     return jax.vmap(of_object)(object_at(paths))
 
 
-def successor_maps(
-    chain: Chain, arrived: Float[Array, "time cell"], world: World
-) -> Float[Array, "gamma cell"]:
+def successor_maps(chain: Chain, arrived: Float[Array, "time cell"], world: World) -> Float[Array, "gamma cell"]:
     """The expected maps of `episodes.targets`, where each trajectory is normalised by its own length T:
 
     E[ sum_t gamma^t 1[at c] / Z(T) ] = sum_t gamma^t P(arrive in c at t) E[ 1 / Z(T) | arrived in c at t ].

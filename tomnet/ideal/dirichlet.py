@@ -36,9 +36,7 @@ def log_evidence(counts: Float[Array, "*batch action"], alphas: Alphas) -> Float
     return each.sum(-1) + gammaln(actions * alpha) - gammaln(actions * alpha + total)
 
 
-def species_posterior(
-    counts: Float[Array, "*batch action"], alphas: Alphas
-) -> Float[Array, "*batch species"]:
+def species_posterior(counts: Float[Array, "*batch action"], alphas: Alphas) -> Float[Array, "*batch species"]:
     """The probability of each species of the mixture, equal before anything is seen."""
     return jax.nn.softmax(log_evidence(counts, alphas), -1)
 

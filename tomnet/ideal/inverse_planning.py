@@ -46,9 +46,7 @@ class InversePlanner(eqx.Module):
 
     def __check_init__(self):
         if self.world.subgoal:
-            raise BadSetting(
-                "World.subgoal", True, "inverse planning takes eating for the end of the episode"
-            )
+            raise BadSetting("World.subgoal", True, "inverse planning takes eating for the end of the episode")
         if self.agents.object_rewards.shape[-1] != self.world.objects:
             why = f"the agents value {self.agents.object_rewards.shape[-1]} objects"
             raise BadSetting("World.objects", self.world.objects, why)
@@ -71,9 +69,7 @@ class InversePlanner(eqx.Module):
         greedy = jnp.zeros(count, bool) if greedy is None else greedy
         return cls(agents, jnp.full(count, -np.log(count), jnp.float32), greedy, world)
 
-    def observe(
-        self, encounters: Encounter, snapshots: bool = False, *, visitation: bool = True
-    ) -> Predictions:
+    def observe(self, encounters: Encounter, snapshots: bool = False, *, visitation: bool = True) -> Predictions:
         """`posterior`, then `predict`."""
         log_weights = self.posterior(encounters.past, encounters.past_real, snapshots, visitation=visitation)
         return self.predict(log_weights, encounters.query)
@@ -166,9 +162,7 @@ class InversePlanner(eqx.Module):
             outcomes = len(ACTIONS) * self.world.cells
         return np.log(self._with_lapse(probability, outcomes))
 
-    def _average(
-        self, forecast: Forecast, log_weights: Float[Array, "agent particle"], query: Snapshot
-    ) -> Any:
+    def _average(self, forecast: Forecast, log_weights: Float[Array, "agent particle"], query: Snapshot) -> Any:
         """The posterior expectation of a forecast."""
         weights, query = jax.tree.map(np.asarray, (jnp.exp(log_weights), query))
         parts = []
@@ -206,9 +200,7 @@ def _policy_everywhere(paths: Paths, agent: Planner, asked: Any, world: World) -
     return jnp.where(standing(paths), policy(choices(paths), agent, world), 0.0)
 
 
-def _consumption_everywhere(
-    paths: Paths, agent: Planner, asked: Any, world: World
-) -> Float[Array, "object cell"]:
+def _consumption_everywhere(paths: Paths, agent: Planner, asked: Any, world: World) -> Float[Array, "object cell"]:
     chain = chain_of(paths, policy(choices(paths), agent, world))
     return jnp.where(standing(paths), consumption_everywhere(chain, paths, world), 0.0)
 

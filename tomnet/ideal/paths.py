@@ -25,9 +25,7 @@ class Paths(eqx.Module):
 
     walls: Bool[Array, "*batch cell"]
     object_cells: Int[Array, "*batch object"]
-    distances: Float[
-        Array, "*batch object cell"
-    ]  # steps until it is eaten; inf if the step limit comes first
+    distances: Float[Array, "*batch object cell"]  # steps until it is eaten; inf if the step limit comes first
 
 
 class Choices(eqx.Module):

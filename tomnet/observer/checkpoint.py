@@ -1,6 +1,7 @@
 """Observers and training states on disk: safetensors with checksums, read back into the shapes they came from."""
 
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..errors import BadFile
+from ..errors import BadFile, TomnetError
 from ..files import load_arrays, save_arrays
 from .tomnet import ObserverConfig, ToMnet
 
@@ -53,14 +54,21 @@ def save_observer(path: Path, observer: ToMnet, about: dict, dtype=np.float32) -
 def load_observer(path: Path) -> tuple[ToMnet, dict]:
     """The observer and what it says about itself."""
     arrays, header = load_arrays(path, OBSERVER_FORMAT, VERSION)
-    config = dict(header["config"], heads=tuple(header["config"]["heads"]))
-    return with_arrays(blank_observer(ObserverConfig(**config)), arrays, path), header["about"]
+    try:
+        config = ObserverConfig(**dict(header["config"], heads=tuple(header["config"]["heads"])))
+        about = dict(header["about"])
+    except (KeyError, TypeError, ValueError, TomnetError) as error:
+        raise BadFile(path, "its header describes no observer that this tomnet can build") from error
+    return with_arrays(blank_observer(config), arrays, path), about
 
 
 def save_state(path: Path, state: Any, header: dict) -> None:
     save_arrays(path, named_arrays(state), header, format=STATE_FORMAT, version=VERSION, keep_previous=True)
 
 
-def load_state(path: Path, template: Any) -> tuple[Any, dict]:
+def load_state(path: Path, template: Any, check: Callable[[dict], None] | None = None) -> tuple[Any, dict]:
+    """The state and its header, after `check` has had a look at the header."""
     arrays, header = load_arrays(path, STATE_FORMAT, VERSION)
+    if check is not None:
+        check(header)
     return with_arrays(template, arrays, path), header

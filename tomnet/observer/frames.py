@@ -60,7 +60,9 @@ def pack(episodes: Episode, real: Bool[Array, "episode"], capacity: int, dtype=j
     )
     planes = jax.vmap(pair_planes, in_axes=(0, 0, None))(state, episodes.actions[episode, moment], dtype)
     slot = jnp.clip(jnp.cumsum(flat) - 1, 0, capacity - 1).reshape(step_real.shape)
-    return PackedFrames(planes, state.agent_cell, jnp.arange(capacity) < flat.sum(), episode, slot, step_real)
+    filled = jnp.arange(capacity) < flat.sum()
+    # padding may hold any number, and looking up a cell that is not there gives NaN, which no mask takes back
+    return PackedFrames(planes, jnp.where(filled, state.agent_cell, 0), filled, episode, slot, step_real)
 
 
 def frame_count(episodes: Episode, real: Bool[Array, "*batch episode"]) -> Int[Array, "*batch"]:
@@ -76,7 +78,7 @@ def capacity_for(count: int) -> int:
     return capacity
 
 
-def deal(counts: Int[Array, "encounter"], batches: int) -> Int[Array, "batch encounter"]:
+def deal(counts: Int[Array, "encounter"], batches: int) -> Int[Array, "{batches} batch"]:
     """Encounters dealt out so that every batch has about the same number of frames.
 
     Sorted by size, then to and fro over the batches, as one deals out strong and weak players to teams. One size of

@@ -12,6 +12,7 @@ from .convolution import convolve
 Normalise = Literal["batch", "layer", "none"]
 ReadOut = Literal["pool", "agent"]
 Frames = Float[Array, "frame row col channel"]
+Maps = Float[Array, "frame row col channel_out"]  # what a layer makes of frames, with channels of its own
 
 
 class Convolution(eqx.Module):
@@ -25,7 +26,7 @@ class Convolution(eqx.Module):
         self.kernel = scale * jax.random.normal(key, (3, 3, channels_in, channels_out))
         self.bias = jnp.zeros(channels_out) if bias else None
 
-    def __call__(self, frames: Frames) -> Frames:
+    def __call__(self, frames: Frames) -> Maps:
         maps = convolve(frames, self.kernel.astype(frames.dtype))
         return maps if self.bias is None else maps + self.bias.astype(maps.dtype)
 
@@ -65,7 +66,7 @@ class BatchNorm(eqx.Module):
         norm = self
         if training:
             mean, variance = masked_moments(frames, real, around=self.running_mean)
-            norm = self._moved_on(jax.lax.stop_gradient(mean), jax.lax.stop_gradient(variance))
+            norm = self._moved_on(jax.lax.stop_gradient(mean), jax.lax.stop_gradient(variance), real.any())
         else:
             mean, variance = self.running_mean, self.running_variance
         gain = self.scale * jax.lax.rsqrt(variance + 1e-5)
@@ -73,15 +74,18 @@ class BatchNorm(eqx.Module):
         # in float32: a bf16 offset shifts every cell alike, and average pooling downstream keeps just that error
         return (frames * gain + offset).astype(frames.dtype), norm
 
-    def _moved_on(self, mean: Float[Array, "channel"], variance: Float[Array, "channel"]) -> "BatchNorm":
+    def _moved_on(
+        self, mean: Float[Array, "channel"], variance: Float[Array, "channel"], seen: Bool[Array, ""]
+    ) -> "BatchNorm":
         keep = jnp.minimum(self.momentum, self.updates / (self.updates + 1))  # a plain average at first
+        keep = jnp.where(seen, keep, 1.0)  # where nothing was seen, there is nothing to learn about how it looks
         return eqx.tree_at(
             lambda norm: (norm.running_mean, norm.running_variance, norm.updates),
             self,
             (
                 keep * self.running_mean + (1 - keep) * mean,
                 keep * self.running_variance + (1 - keep) * variance,
-                self.updates + 1,
+                self.updates + seen,
             ),
         )
 
@@ -149,7 +153,7 @@ class ResNet(eqx.Module):
         keys = jax.random.split(key, depth)
         self.layers = [NormalisedConvolution(w, channels, kind, key=k) for w, k in zip(widths, keys, strict=True)]
 
-    def __call__(self, frames: Frames, real: Bool[Array, "frame"], training: bool) -> tuple[Frames, "ResNet"]:
+    def __call__(self, frames: Frames, real: Bool[Array, "frame"], training: bool) -> tuple[Maps, "ResNet"]:
         layers = []
 
         def through(layer, frames):
@@ -193,12 +197,12 @@ class ConvLSTM(eqx.Module):
         self.gates = eqx.tree_at(lambda convolution: convolution.bias, gates, forget)
         self.channels = channels
 
-    def __call__(self, maps: Frames, memory: tuple[Frames, Frames]) -> tuple[Frames, Frames]:
+    def __call__(self, frames: Frames, memory: tuple[Maps, Maps]) -> tuple[Maps, Maps]:
         hidden, cell = memory
-        write, forget, read, value = jnp.split(self.gates(jnp.concatenate([maps, hidden], -1)), 4, -1)
+        write, forget, read, value = jnp.split(self.gates(jnp.concatenate([frames, hidden], -1)), 4, -1)
         cell = jax.nn.sigmoid(forget) * cell + jax.nn.sigmoid(write) * jnp.tanh(value)
         return jax.nn.sigmoid(read) * jnp.tanh(cell), cell
 
-    def blank(self, batch: int, size: int, dtype) -> tuple[Frames, Frames]:
+    def blank(self, batch: int, size: int, dtype) -> tuple[Maps, Maps]:
         blank = jnp.zeros((batch, size, size, self.channels), dtype)
         return blank, blank

@@ -41,6 +41,9 @@ class ObserverConfig:
                 raise BadSetting("ObserverConfig.heads", head, f"the heads are {', '.join(HEADS)}")
         if not self.heads:
             raise BadSetting("ObserverConfig.heads", "()", "an observer predicts something")
+        for name in ("size", "objects", "embedding", "channels", "character_channels"):
+            if getattr(self, name) < 1:
+                raise BadSetting(f"ObserverConfig.{name}", getattr(self, name), "must be above 0")
         for name in ("character_depth", "torso_depth"):
             plain = name == "torso_depth" and self.torso_plain
             if getattr(self, name) < 1 or (not plain and getattr(self, name) % 2 == 0):
@@ -92,6 +95,8 @@ class ToMnet(eqx.Module):
         dtype=jnp.float32,
     ) -> tuple[Float[Array, "agent feature"], CharacterNet]:
         """The character embedding of each agent from its past episodes."""
+        if past_real.shape[1] == 0:
+            return jnp.zeros((past_real.shape[0], self.config.embedding)), self.character_net
         episodes = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), past)
         packed = pack(episodes, past_real.reshape(-1), capacity, dtype)
         return self.character_net(packed, past_real, training)

@@ -161,72 +161,79 @@ def train(
     with RunLock(folder), stop_requests() as stopped:
         state, seconds = _prepare(config, training, folder, seed, about, resume)
         done = int(state.step)
-        if done >= training.steps:
-            return state.observer
-        sample = eqx.filter_jit(sample)
-        held_out = sample(stream(seed, HELD_OUT_STREAM), training.held_out)
-        usual_frames = training.batch * float(frame_count(held_out.past, held_out.past_real).mean())
-        header = {"about": about, "seed": seed, "training": dataclasses.asdict(training)}
+        header = _settings(config, training, seed) | {"about": about}
 
         def checkpoint():
             save_state(folder / CHECKPOINT, state, header | {"seconds": seconds})
 
+        if done < training.steps:
+            sample = eqx.filter_jit(sample)
+            held_out = sample(stream(seed, HELD_OUT_STREAM), training.held_out)
+            glimpse = jax.tree.map(lambda leaf: leaf[:8], held_out)
+            usual_frames = training.batch * float(frame_count(held_out.past, held_out.past_real).mean())
         started, saved = time.monotonic() - seconds, time.monotonic()
         with Progress(title, training.steps, done) as progress:
             while done < training.steps:
-                chunk = done // training.chunk
-                good = state
+                chunk, good = done // training.chunk, state
                 state, losses = _run_chunk(state, sample, training, chunk, seed, usual_frames)
                 seconds = time.monotonic() - started
-                if not all(np.isfinite(loss) for loss in losses.values()):
-                    state = good
+                row = {"step": int(state.step), "encounters": int(state.step) * training.batch}
+                row |= {"seconds": round(seconds, 2), **losses}
+                due = row["step"] >= training.steps or (chunk + 1) % training.evaluate_every == 0
+                # a chunk's last step can ruin the weights after its own loss was measured: look every time
+                seen = held_out_losses(state.observer, held_out if due else glimpse)
+                if due:
+                    row["held_out"] = seen
+                if not all(np.isfinite(loss) for loss in (*losses.values(), *seen.values())):
+                    where, state = f"between steps {done} and {row['step']}", good
                     checkpoint()
-                    where = f"between steps {done} and {done + training.chunk}"
                     raise Diverged(f"{title}: a loss is not finite {where}; the last good weights are in {folder}")
-                done = int(state.step)
-                row = {
-                    "step": done,
-                    "encounters": done * training.batch,
-                    "seconds": round(seconds, 2),
-                    **losses,
-                }
-                if done >= training.steps or (chunk + 1) % training.evaluate_every == 0:
-                    row["held_out"] = held_out_losses(state.observer, held_out)
+                done = row["step"]
                 append_jsonl(folder / METRICS, row)
                 progress.advance(done, losses)
                 if stopped.is_set():
                     checkpoint()
                     raise Interrupted(f"interrupted at step {done} of {training.steps}; --resume goes on from there")
-                if time.monotonic() - saved > training.checkpoint_seconds:
+                if done >= training.steps or time.monotonic() - saved > training.checkpoint_seconds:
                     checkpoint()
                     saved = time.monotonic()
-        checkpoint()
-        save_observer(folder / OBSERVER, state.observer, about | {"seconds": round(seconds, 1), "seed": seed})
+        if not (folder / OBSERVER).exists():  # a run may have been stopped between its last step and this line
+            save_observer(folder / OBSERVER, state.observer, about | {"seconds": round(seconds, 1), "seed": seed})
     return state.observer
+
+
+def _settings(config: ObserverConfig, training: TrainingConfig, seed: int) -> dict:
+    """All that a run's weights depend on, as plain values."""
+    observer = dataclasses.asdict(config)
+    return {
+        "observer": observer | {"heads": list(config.heads)},
+        "training": dataclasses.asdict(training),
+        "seed": seed,
+    }
 
 
 def _prepare(
     config: ObserverConfig, training: TrainingConfig, folder: Path, seed: int, about: dict, resume: bool
 ) -> tuple[TrainingState, float]:
     """The state to begin with and the seconds spent so far; a folder that holds another run is left alone."""
-    described = {
-        "observer": dataclasses.asdict(config),
-        "training": dataclasses.asdict(training),
-        "seed": seed,
-    }
-    described = jax.tree.map(lambda leaf: leaf, described) | {"about": about}
+    settings = _settings(config, training, seed)
     state = first_state(config, training, seed)
     if not (folder / CHECKPOINT).exists():
-        write_json(folder / CONFIG, described)
+        write_json(folder / CONFIG, settings | {"about": about})
         truncate_jsonl(folder / METRICS, lambda row: False)
         return state, 0.0
     if not resume:
         raise TomnetError(f"{folder} holds a run already; --resume goes on with it, --out names another folder")
-    state, header = load_state(folder / CHECKPOINT, state)
-    for name, now in {"seed": seed, **dataclasses.asdict(training)}.items():
-        before = header["seed"] if name == "seed" else header["training"].get(name)
-        if now != before:
-            raise BadSetting(name, now, f"the run in {folder} has {before}")
+
+    def same_run(header: dict) -> None:
+        for part in ("observer", "training"):
+            for name, now in settings[part].items():
+                if now != header[part].get(name):
+                    raise BadSetting(name, now, f"the run in {folder} has {header[part].get(name)}")
+        if seed != header["seed"]:
+            raise BadSetting("seed", seed, f"the run in {folder} has {header['seed']}")
+
+    state, header = load_state(folder / CHECKPOINT, state, check=same_run)
     truncate_jsonl(folder / METRICS, lambda row: row["step"] <= int(state.step))
     return state, header["seconds"]
 

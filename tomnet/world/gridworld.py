@@ -17,7 +17,7 @@ from ..errors import BadSetting
 ACTIONS = ("up", "down", "left", "right", "stay")
 MOVES = np.array([[-1, 0], [1, 0], [0, -1], [0, 1], [0, 0]], np.int32)  # action → (row, col) offset
 ABSENT = -1  # the cell of an object that is not (or no longer) in the world
-LARGEST_SIZE = 181  # cells are stored as 16-bit numbers: 181² is the largest square that fits
+LARGEST_SIZE, LONGEST_EPISODE = 181, 2**15 - 1  # cells and times are stored as 16-bit numbers, and 181² fits
 
 
 class World(eqx.Module):
@@ -39,8 +39,8 @@ class World(eqx.Module):
             raise BadSetting("World.objects", self.objects, "there must be at least one object")
         if not 0 <= self.swap_probability <= 1:
             raise BadSetting("World.swap_probability", self.swap_probability, "must lie between 0 and 1")
-        if self.step_limit < 1:
-            raise BadSetting("World.step_limit", self.step_limit, "an episode has at least one step")
+        if not 1 <= self.step_limit <= LONGEST_EPISODE:
+            raise BadSetting("World.step_limit", self.step_limit, f"an episode has 1 to {LONGEST_EPISODE} steps")
         certain = self.cells - self.max_walls * self.size - 1  # the longest walls, and the agent's own cell
         if self.kinds > certain:
             why = f"only {max(certain, 0)} cells are surely free with {self.max_walls} walls on {self.size}×{self.size}"

@@ -24,6 +24,7 @@ from .levels import format_level, parse_level
 from .views import FIRST_OBJECT, check_field_of_view, window
 
 NAME = "tomnet/Gridworld-v0"  # for gymnasium.make, once this module is imported
+Action = int | np.integer
 Reward = Callable[[Outcome], float]
 
 _reset, _step, _window = eqx.filter_jit(reset), eqx.filter_jit(step), eqx.filter_jit(window)
@@ -41,7 +42,7 @@ class ObjectRewards:
         return float(eaten - self.move_cost - self.wall_cost * bool(outcome.bumped))
 
 
-class GridworldEnv(gymnasium.Env[np.ndarray, np.int64]):
+class GridworldEnv(gymnasium.Env[np.ndarray, Action]):
     """Observations are planes of the whole map (walls, each object, the agent), or with `field_of_view` the codes
     of the square around the agent. Rewards belong to the agent, so the caller may supply any function of what
     happened; by default the first object is worth 1 and the others nothing.
@@ -81,7 +82,7 @@ class GridworldEnv(gymnasium.Env[np.ndarray, np.int64]):
         self.state: State = _reset(level_key, self.world) if level is None else _start(level)
         return self._observation(), {"consumed": ABSENT, "swapped": False, "bumped": False}
 
-    def step(self, action: np.int64) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Action) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         self.key, step_key = jax.random.split(self.key)
         self.state, outcome = _step(step_key, self.state, jnp.int32(action), self.world)
         outcome = jax.device_get(outcome)

@@ -46,6 +46,13 @@ def line(ends: Int[Array, "2 2"], size: int) -> Int[Array, "step"]:
     return points[:, 0] * size + points[:, 1]
 
 
+def symbols(world: World) -> str:
+    """What each object is drawn as, in the order of `object_cells`."""
+    if world.objects > len(LETTERS):
+        raise BadSetting("World.objects", world.objects, f"there are letters for {len(LETTERS)} objects")
+    return LETTERS[: world.objects] + (SUBGOAL if world.subgoal else "")
+
+
 def parse_level(text: str, world: World) -> Level:
     """A level from its picture. Objects that are not drawn are absent."""
     rows = [line.strip() for line in text.strip().splitlines()]
@@ -54,7 +61,7 @@ def parse_level(text: str, world: World) -> Level:
         shape = f"{len(rows)} rows of {' or '.join(map(str, widths))}"
         raise BadSetting("level", shape, f"this world has {world.size} rows of {world.size}")
     grid = np.array([list(row) for row in rows])
-    alphabet = LETTERS[: world.objects] + (SUBGOAL if world.subgoal else "")
+    alphabet = symbols(world)
     for row, col in np.argwhere(~np.isin(grid, list(alphabet + WALL + FREE + AGENT))):
         allowed = f"expected one of {WALL} {FREE} {AGENT} {' '.join(alphabet)}"
         raise BadSetting("level", repr(str(grid[row, col])), f"in row {row}, col {col}; {allowed}")
@@ -74,7 +81,7 @@ def format_level(level: Level | State, world: World) -> str:
     """The picture of one level, or of one state with the agent where it now stands."""
     agent = level.start_cell if isinstance(level, Level) else level.agent_cell
     grid = np.where(np.asarray(level.walls).reshape(-1), WALL, FREE)
-    alphabet = LETTERS[: world.objects] + (SUBGOAL if world.subgoal else "")
+    alphabet = symbols(world)
     for symbol, cell in zip(alphabet, np.asarray(level.object_cells), strict=True):
         if cell != ABSENT:
             grid[cell] = symbol

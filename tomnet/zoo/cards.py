@@ -12,9 +12,7 @@ LOSSES = ("network", "ideal", "no_past")  # the columns that make a table one of
 COLUMNS = (*LOSSES, "captured")
 
 
-def compose_card(
-    experiment: Experiment, observers: dict[str, tuple[ToMnet, dict[str, Any]]], result: Result
-) -> str:
+def compose_card(experiment: Experiment, observers: dict[str, tuple[ToMnet, dict[str, Any]]], result: Result) -> str:
     sections = (
         _what_it_is(experiment, observers),
         _training(observers),

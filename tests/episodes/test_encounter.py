@@ -1,0 +1,234 @@
+"""Encounters, with players whose episodes are numbered so that a reader can see who went where."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from helpers import within
+from jaxtyping import Array, Int
+
+from tomnet.episodes.encounter import Encounter, Meeting, meet
+from tomnet.episodes.episode import NONE, Episode
+from tomnet.episodes.observer_view import NearObjectsOnly, NoisyActions
+from tomnet.errors import BadSetting
+
+AGENTS, LENGTH, TIME = 3000, 7, 9
+
+compiled = eqx.filter_jit(meet)
+
+
+class Numbered(eqx.Module):
+    number: Int[Array, "*population"]
+
+
+def numbered_episodes(key: Array, agent: Numbered, count: int) -> Episode:
+    """Object cells are labels: the agent, then the episode. The agent stands in the cell of the time."""
+    episodes, times = jnp.arange(count), jnp.arange(TIME)
+    real = times < LENGTH
+    labels = jnp.stack([jnp.broadcast_to(agent.number, count), episodes], -1)
+    return Episode(
+        walls=jnp.zeros((count, 5, 5), bool),
+        agent_cells=jnp.broadcast_to(times, (count, TIME)),
+        object_cells=jnp.broadcast_to(labels[:, None], (count, TIME, 2)),
+        actions=jnp.where(real, (episodes[:, None] + times) % 5, NONE),
+        consumed=jnp.where(times == LENGTH - 1, episodes[:, None] % 2, NONE),
+        final_cell=jnp.full(count, 24),
+        length=jnp.full(count, LENGTH),
+    )
+
+
+def encounters(meeting: Meeting, agents: int = AGENTS, seed: int = 0, **how) -> Encounter:
+    population = Numbered(jnp.arange(agents))
+    return jax.tree.map(np.asarray, compiled(jax.random.key(seed), population, numbered_episodes, meeting, **how))
+
+
+def agent_of(state) -> np.ndarray:
+    return state.object_cells[..., 0]
+
+
+def episode_of(state) -> np.ndarray:
+    return state.object_cells[..., 1]
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return encounters(Meeting(0, 3))
+
+
+@pytest.fixture(scope="module")
+def reused():
+    return encounters(Meeting(0, 3), agents=200, reuse=4)
+
+
+@pytest.fixture(scope="module")
+def snapshots():
+    return encounters(Meeting(0, 3, snapshots=True), past=3)
+
+
+@pytest.fixture(scope="module")
+def in_the_middle():
+    return encounters(Meeting(1, 2, query_at_start=False))
+
+
+# --- The past
+
+
+def test_every_number_of_past_episodes_is_equally_likely_none_and_all_included(whole):
+    counts = np.bincount(whole.past_real.sum(1), minlength=4) / AGENTS
+    assert len(counts) == 4
+    assert all(within(share, 1 / 4, 3 / 16, AGENTS) for share in counts)
+
+
+def test_real_past_episodes_come_first(whole):
+    assert (np.diff(whole.past_real.astype(int), axis=1) <= 0).all()
+
+
+def test_a_range_that_does_not_start_at_none_is_kept(in_the_middle):
+    assert set(in_the_middle.past_real.sum(1).tolist()) == {1, 2}
+
+
+def test_a_fixed_number_of_past_episodes(snapshots):
+    assert snapshots.past_real.all()
+    assert not encounters(Meeting(0, 3), agents=200, past=0).past_real.any()
+
+
+def test_past_and_current_episode_are_the_same_agents(whole):
+    assert agent_of(whole.query).tolist() == list(range(AGENTS))
+    assert (agent_of(whole.past) == np.arange(AGENTS)[:, None, None]).all()
+
+
+def test_the_current_episode_is_never_among_its_own_past(whole, reused):
+    for met in (whole, reused):
+        assert (episode_of(met.past)[:, :, 0] != episode_of(met.query)[:, None]).all()
+        together = np.column_stack([episode_of(met.query), episode_of(met.past)[:, :, 0]])
+        assert (np.sort(together, 1) == np.arange(4)).all()
+
+
+def test_reused_episodes_take_turns_as_the_current_one(reused):
+    by_agent = [set(episode_of(reused.query)[agent_of(reused.query) == agent].tolist()) for agent in range(200)]
+    assert by_agent == [{0, 1, 2, 3}] * 200
+
+
+def test_encounters_with_the_same_agent_are_spread_out(reused):
+    """One after another, they would fill a batch with the same few agents."""
+    assert agent_of(reused.query).tolist() == list(range(200)) * 4
+
+
+def test_which_episode_comes_first_is_drawn_at_random(whole):
+    shares = np.bincount(episode_of(whole.query)) / AGENTS
+    assert all(within(share, 1 / 4, 3 / 16, AGENTS) for share in shares)
+
+
+def test_snapshots_are_single_steps_drawn_evenly_over_the_episode(snapshots):
+    assert (snapshots.past.length == 1).all()
+    assert snapshots.past.actions.shape == (AGENTS, 3, 1)
+    times = snapshots.past.agent_cells[..., 0]
+    shares = np.bincount(times.reshape(-1)) / times.size
+    assert len(shares) == LENGTH  # never in the padding
+    assert all(within(share, 1 / LENGTH, 1 / LENGTH, times.size) for share in shares)
+
+
+def test_a_snapshot_shows_the_action_taken_in_that_state(snapshots):
+    times, episodes = snapshots.past.agent_cells[..., 0], episode_of(snapshots.past)[..., 0]
+    assert np.array_equal(snapshots.past.actions[..., 0], (episodes + times) % 5)
+
+
+# --- The query
+
+
+def test_a_query_at_the_start_shows_the_first_state_and_asks_about_the_whole_episode(whole):
+    assert whole.recent is None
+    assert (whole.query.agent_cell == 0).all()
+    assert np.array_equal(whole.targets.action, episode_of(whole.query) % 5)
+    assert np.array_equal(whole.targets.consumption.argmax(-1), episode_of(whole.query) % 2)
+    assert (whole.targets.consumption.sum(-1) == 1).all()
+
+
+def test_a_query_reveals_no_action(whole):
+    assert set(vars(whole.query)) == {"walls", "agent_cell", "object_cells"}
+
+
+def test_a_query_in_the_middle_comes_at_any_time_of_the_episode(in_the_middle):
+    times = in_the_middle.query.agent_cell
+    shares = np.bincount(times) / AGENTS
+    assert len(shares) == LENGTH
+    assert all(within(share, 1 / LENGTH, 1 / LENGTH, AGENTS) for share in shares)
+
+
+def test_the_recent_trajectory_ends_where_the_query_begins(in_the_middle):
+    times = in_the_middle.query.agent_cell
+    assert np.array_equal(in_the_middle.recent.length, times)
+    assert np.array_equal(in_the_middle.recent.final_cell, times)
+    assert np.array_equal(episode_of(in_the_middle.recent)[:, 0], episode_of(in_the_middle.query))
+    assert np.array_equal(in_the_middle.targets.action, (episode_of(in_the_middle.query) + times) % 5)
+
+
+def test_the_recent_trajectory_reveals_no_action_from_the_query_on(in_the_middle):
+    hidden = np.arange(TIME) >= in_the_middle.query.agent_cell[:, None]
+    assert (in_the_middle.recent.actions[hidden] == NONE).all()
+    assert (in_the_middle.recent.actions[~hidden] != NONE).all()
+
+
+def test_successor_targets_of_a_later_query_start_where_the_agent_stands(in_the_middle):
+    heaviest = in_the_middle.targets.successor[:, 0].reshape(AGENTS, -1).argmax(1)
+    assert np.array_equal(heaviest, in_the_middle.query.agent_cell)
+
+
+# --- Views
+
+
+@pytest.fixture(scope="module")
+def half_seen():
+    """Only what is in the agent's own cell, and actions that mean nothing."""
+
+    def view(key: Array, episode: Episode) -> Episode:
+        return NearObjectsOnly(0)(key, NoisyActions(1.0)(key, episode))
+
+    return encounters(Meeting(0, 3, view=view))
+
+
+def test_what_is_seen_may_be_wrong_but_what_is_asked_is_true(half_seen, whole):
+    """The same draws otherwise: the view has a key of its own."""
+    assert eqx.tree_equal(half_seen.targets, whole.targets)
+    assert (half_seen.past.actions != whole.past.actions).any()
+
+
+def test_the_view_holds_for_past_and_query(half_seen):
+    assert set(agent_of(half_seen.query)[1:].tolist()) == {NONE}  # the agent stands in cell 0
+    assert (agent_of(half_seen.past)[10:] == NONE).all()  # and later in the cells up to 9
+
+
+# --- Keys and numbers
+
+
+def test_the_same_key_gives_the_same_encounters_and_another_key_others(whole):
+    assert eqx.tree_equal(encounters(Meeting(0, 3)), whole)
+    assert not np.array_equal(encounters(Meeting(0, 3), seed=1).query.object_cells, whole.query.object_cells)
+
+
+def test_an_observer_may_meet_agents_with_no_past_at_all():
+    met = encounters(Meeting(0, 0), agents=5)
+    assert met.past_real.shape == (5, 0)
+    assert met.query.agent_cell.shape == (5,)
+
+
+# --- Bad settings
+
+
+@pytest.mark.parametrize(("least", "most"), [(-1, 3), (2, 1)])
+def test_an_empty_or_negative_range_of_past_episodes_is_refused(least, most):
+    with pytest.raises(BadSetting, match="N_past"):
+        Meeting(least, most)
+
+
+@pytest.mark.parametrize("past", [-1, 4])
+def test_a_number_of_past_episodes_out_of_range_is_refused(past):
+    with pytest.raises(BadSetting, match=f"N_past = {past}: .* 0 to 3"):
+        meet(jax.random.key(0), Numbered(jnp.arange(2)), numbered_episodes, Meeting(0, 3), past=past)
+
+
+@pytest.mark.parametrize("reuse", [0, 5])
+def test_more_encounters_than_episodes_are_refused(reuse):
+    with pytest.raises(BadSetting, match=f"reuse = {reuse}: an agent's 4 episodes"):
+        meet(jax.random.key(0), Numbered(jnp.arange(2)), numbered_episodes, Meeting(0, 3), reuse=reuse)

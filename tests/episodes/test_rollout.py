@@ -1,0 +1,151 @@
+"""Rollouts: on a level with one way through, and replayed by hand where agents act at random."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from helpers import DOWN, LEFT, RIGHT, UP, around, pick, within
+
+from tomnet.agents.planner import Planner
+from tomnet.agents.random_policy import RandomAgent
+from tomnet.episodes.episode import NONE
+from tomnet.episodes.rollout import play, rollout
+from tomnet.world.gridworld import World
+from tomnet.world.levels import parse_level
+
+MAZE = """
+    @#....A
+    .#.####
+    .#....#
+    .####.#
+    ......#
+    #######
+    B..D..C
+"""
+ACTIONS = [DOWN] * 4 + [RIGHT] * 5 + [UP] * 2 + [LEFT] * 3 + [UP] * 2 + [RIGHT] * 4
+PLACES = [
+    *[(row, 0) for row in range(4)],
+    *[(4, col) for col in range(5)],
+    *[(4, 5), (3, 5)],
+    *[(2, 5), (2, 4), (2, 3)],
+    *[(2, 2), (1, 2)],
+    *[(0, col) for col in range(2, 6)],
+]
+CELLS = [row * 7 + col for row, col in PLACES]
+RANDOM_WORLD = World(size=5, objects=2, subgoal=True, max_walls=2, step_limit=8)
+PROBABILITIES = np.array([0.1, 0.2, 0.3, 0.4, 0.0])
+EPISODES = 300
+
+run = eqx.filter_jit(rollout)
+
+
+def walk_the_maze(step_limit: int, steps: int | None = None):
+    world = World(size=7, objects=4, max_walls=4, step_limit=step_limit)
+    wants_a = Planner(jnp.eye(4)[0], jnp.array(0.01), jnp.array(0.05))
+    return jax.tree.map(np.asarray, run(jax.random.key(0), wants_a, parse_level(MAZE, world), world, steps))
+
+
+@pytest.fixture(scope="module")
+def walked():
+    return walk_the_maze(step_limit=24)
+
+
+def test_a_planner_walks_the_only_way_to_its_object(walked):
+    assert walked.length == 20
+    assert walked.agent_cells[:20].tolist() == CELLS
+    assert walked.actions[:20].tolist() == ACTIONS
+    assert walked.final_cell == 0 * 7 + 6
+
+
+def test_the_object_is_consumed_by_the_last_action_and_nothing_before(walked):
+    assert walked.consumed[:20].tolist() == [NONE] * 19 + [0]
+
+
+def test_what_comes_after_the_end_is_padding_in_which_nothing_happens(walked):
+    assert walked.actions.shape == (24,)
+    assert walked.actions[20:].tolist() == [NONE] * 4
+    assert walked.consumed[20:].tolist() == [NONE] * 4
+    assert walked.agent_cells[20:].tolist() == [6] * 4
+    assert walked.real.tolist() == [True] * 20 + [False] * 4
+
+
+def test_the_level_is_recorded_as_drawn(walked):
+    picture = [list(line.strip()) for line in MAZE.strip().splitlines()]
+    assert np.array_equal(walked.walls, np.array(picture) == "#")
+    assert (walked.object_cells == [6, 42, 48, 45]).all()
+
+
+def test_an_episode_ends_at_the_step_limit():
+    cut = walk_the_maze(step_limit=13)
+    assert cut.length == 13
+    assert cut.actions.shape == (13,)
+    assert (cut.consumed == NONE).all()
+
+
+def test_an_episode_can_be_cut_off_after_a_number_of_steps():
+    cut = walk_the_maze(step_limit=24, steps=5)
+    assert cut.length == 5
+    assert cut.agent_cells.tolist() == CELLS[:5]
+    assert cut.actions.tolist() == ACTIONS[:5]
+    assert cut.final_cell == CELLS[5]
+
+
+def test_more_steps_than_the_limit_do_not_make_an_episode_longer(walked):
+    same = walk_the_maze(step_limit=24, steps=30)
+    assert same.actions.shape == (30,)
+    assert same.length == 20
+    assert same.agent_cells[:20].tolist() == walked.agent_cells[:20].tolist()
+
+
+# --- Random agents, replayed
+
+
+@pytest.fixture(scope="module")
+def random_episodes():
+    agent = RandomAgent(jnp.asarray(PROBABILITIES, jnp.float32))
+    episodes = eqx.filter_jit(play(RANDOM_WORLD))(jax.random.key(1), agent, EPISODES)
+    return jax.tree.map(np.asarray, episodes)
+
+
+def test_every_step_of_an_episode_follows_the_rules(random_episodes):
+    """Replayed in plain Python: moves, walls, what is eaten, what is then gone, and when it ends."""
+    endings = set()
+    for i in range(EPISODES):
+        episode = pick(random_episodes, i)
+        length, walls = int(episode.length), episode.walls.reshape(-1)
+        cell, objects = int(episode.agent_cells[0]), episode.object_cells[0].tolist()
+        for t in range(length):
+            assert int(episode.agent_cells[t]) == cell
+            assert episode.object_cells[t].tolist() == objects
+            there = around(5, cell)[episode.actions[t]]
+            cell = cell if there is None or walls[there] else there
+            eaten = objects.index(cell) if cell in objects else NONE
+            assert int(episode.consumed[t]) == eaten
+            if eaten == 2:
+                objects[2] = NONE  # the subgoal is gone, and the episode goes on
+            assert (t == length - 1) == (eaten in (0, 1) or t == RANDOM_WORLD.step_limit - 1)
+        assert int(episode.final_cell) == cell
+        endings.add(eaten)
+    assert {NONE, 0, 1} <= endings
+    assert (random_episodes.consumed == 2).any()
+
+
+def test_no_episode_exceeds_the_step_limit(random_episodes):
+    assert random_episodes.actions.shape == (EPISODES, RANDOM_WORLD.step_limit)
+    assert random_episodes.length.min() >= 1
+    assert random_episodes.length.max() == RANDOM_WORLD.step_limit
+
+
+def test_random_agents_act_as_often_as_their_probabilities_say(random_episodes):
+    taken = random_episodes.actions[random_episodes.real]
+    assert len(taken) > 3 * EPISODES
+    for action, probability in enumerate(PROBABILITIES):
+        assert within((taken == action).mean(), probability, probability * (1 - probability), len(taken))
+
+
+def test_each_episode_is_played_on_a_level_of_its_own(random_episodes):
+    levels = {
+        (walls.tobytes(), cells.tobytes()) for walls, cells in zip(random_episodes.walls, random_episodes.object_cells)
+    }
+    assert len(levels) == EPISODES

@@ -1,0 +1,209 @@
+"""Members draw encounters, results survive their files, and a run leaves what it says."""
+
+import json
+import math
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from helpers import made_up, quick_play
+
+from tomnet.agents.random_policy import RandomSpecies
+from tomnet.episodes.encounter import Meeting
+from tomnet.episodes.episode import Snapshot
+from tomnet.errors import BadFile, TomnetError
+from tomnet.experiments import experiment
+from tomnet.experiments import run as running
+from tomnet.experiments.claims import Claim
+from tomnet.experiments.environment import environment
+from tomnet.experiments.examples import plain_episode, plain_snapshot
+from tomnet.experiments.experiment import Experiment, Member, Result
+from tomnet.experiments.fields import every_cell, policy_arrows
+from tomnet.experiments.run import AGENTS, RESULT, load_result, run
+from tomnet.files import write_json
+from tomnet.observer.tomnet import ObserverConfig
+from tomnet.observer.training import TrainingConfig
+from tomnet.world.gridworld import World
+
+MEMBER = Member(
+    name="tiny",
+    species=RandomSpecies((1.0,)),
+    world=World(size=5, objects=2, max_walls=1),
+    meeting=Meeting(0, 2),
+    observer=ObserverConfig(size=5, objects=2, channels=2, character_channels=2, character_depth=1, torso_depth=1),
+    training=TrainingConfig(steps=1),
+    steps=1,
+    reuse=3,
+)
+
+
+# --- Members
+
+
+@pytest.fixture(scope="module")
+def sampled():
+    """Seven of the nine encounters with three agents."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(experiment, "play", quick_play)
+        return jax.tree.map(np.asarray, eqx.filter_jit(MEMBER.sample)(jax.random.key(0), 7))
+
+
+def test_a_member_draws_as_many_encounters_as_asked(sampled):
+    assert all(len(leaf) == 7 for leaf in jax.tree.leaves(sampled))
+    assert sampled.past.walls.shape == (7, 2, 5, 5)
+    assert sampled.past.actions.shape == (7, 2, 1)
+    assert sampled.past.object_cells.shape == (7, 2, 1, 2)
+    assert sampled.past_real.shape == (7, 2)
+    assert sampled.query.object_cells.shape == (7, 2)
+    assert sampled.targets.consumption.shape == (7, 2)
+    assert sampled.targets.successor.shape == (7, 3, 5, 5)
+    assert sampled.recent is None
+
+
+def test_reused_episodes_are_those_of_the_same_agent(sampled):
+    """Of nine encounters with three agents, the first seven; an agent's episodes come up three times each."""
+
+    def levels(i: int) -> set[bytes]:
+        starts = [(sampled.past.object_cells[i, j, 0], sampled.past.agent_cells[i, j, 0]) for j in range(2)]
+        starts.append((sampled.query.object_cells[i], sampled.query.agent_cell[i]))
+        return {objects.tobytes() + agent.tobytes() for objects, agent in starts}
+
+    assert levels(0) == levels(3) == levels(6)
+    assert levels(1) == levels(4)
+    assert levels(0).isdisjoint(levels(1))
+
+
+# --- Results
+
+
+def a_claim(**changes) -> Claim:
+    settings = {
+        "id": "R1",
+        "statement": "It works",
+        "verdict": "partly",
+        "value": 0.5,
+        "interval": (0.4, 0.6),
+        "unit": "share",
+        "decided_by": "reproduced ≥ 0.6",
+        "ideal": 1.0,
+        "detail": {"worst": "alpha-1"},
+    }
+    return Claim(**settings | changes)
+
+
+def test_a_result_survives_its_file():
+    result = Result("random-agents", "smoke", 3, {"curve": [{"past": 0, "kl": 0.25}]}, [a_claim()], 1.5, {"jax": "0"})
+    assert Result.from_json(json.loads(json.dumps(result.to_json()))) == result
+
+
+def test_a_claim_without_an_interval_survives_its_file():
+    result = Result("random-agents", "smoke", 3, {}, [a_claim(interval=None, paper="no difference")])
+    assert Result.from_json(json.loads(json.dumps(result.to_json()))) == result
+
+
+def test_a_claim_whose_value_is_not_a_number_survives_its_file(tmp_path):
+    """With few agents there may be nothing to measure; JSON has null for it."""
+    result = Result("random-agents", "smoke", 3, {}, [a_claim(value=math.nan, interval=(math.nan, math.nan))])
+    write_json(tmp_path / RESULT, result.to_json())
+    (claim,) = load_result(tmp_path).claims
+    assert math.isnan(claim.value)
+    assert claim.interval is None or all(math.isnan(bound) for bound in claim.interval)
+
+
+@pytest.mark.parametrize("content", [{}, [], {"experiment": "random-agents", "mood": "sunny"}])
+def test_a_file_that_is_no_result_is_refused_in_one_line(content, tmp_path):
+    write_json(tmp_path / RESULT, content)
+    with pytest.raises(BadFile, match=RESULT):
+        load_result(tmp_path)
+
+
+def test_a_result_that_is_not_there_is_refused_in_one_line(tmp_path):
+    with pytest.raises(BadFile, match="no such file"):
+        load_result(tmp_path)
+
+
+# --- Runs
+
+
+@pytest.fixture
+def wired(monkeypatch):
+    """An experiment of two members, with training replaced by a note of how it was called."""
+    calls = []
+
+    def train(config, training, sample, folder, **how):
+        calls.append({"folder": folder, "sample": sample, **how})
+        return made_up(config)
+
+    def evaluate(observers, agents, seed):
+        return {"names": list(observers), "agents": agents, "seed": seed}, [a_claim()]
+
+    monkeypatch.setattr(running, "train", train)
+    members = (MEMBER, Member(**vars(MEMBER) | {"name": "other"}))
+    return Experiment("tiny-ones", "Tiny", "3.1", ("1",), ("R1",), lambda preset: members, evaluate, {}), calls
+
+
+def test_a_run_trains_each_member_in_a_folder_of_its_own_and_writes_the_result(wired, tmp_path):
+    tiny_ones, calls = wired
+    result = run(tiny_ones, "smoke", 5, tmp_path, resume=True)
+    assert [call["folder"] for call in calls] == [tmp_path / "tiny", tmp_path / "other"]
+    assert all(call["seed"] == 5 and call["resume"] for call in calls)
+    assert calls[0]["sample"] == MEMBER.sample
+    assert calls[0]["about"]["command"] == "tomnet run tiny-ones --preset smoke --seed 5"
+    assert result.tables == {"names": ["tiny", "other"], "agents": AGENTS["smoke"], "seed": 5}
+    assert load_result(tmp_path) == result
+
+
+def test_a_run_with_an_unknown_preset_touches_nothing(wired, tmp_path):
+    with pytest.raises(TomnetError, match="unknown preset 'huge'"):
+        run(wired[0], "huge", 5, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_environment_names_what_a_number_depends_on():
+    named = environment()
+    assert {"tomnet", "python", "jax", "equinox", "device", "cores", "commit"} <= named.keys()
+    assert named["cores"] >= 1
+    json.dumps(named)
+
+
+# --- Examples and fields
+
+
+def test_a_plain_episode_holds_its_real_steps_only(sampled):
+    episode = jax.tree.map(lambda leaf: jnp.asarray(leaf[0, 0]), sampled.past)
+    plain = plain_episode(episode)
+    length = int(episode.length)
+    assert plain["actions"] == np.asarray(episode.actions)[:length].tolist()
+    assert len(plain["agent_cells"]) == length
+    assert plain["final_cell"] == int(episode.final_cell)
+    assert np.array(plain["walls"]).shape == (5, 5)
+    json.dumps(plain)
+
+
+def a_query() -> Snapshot:
+    walls = jnp.zeros((7, 7), bool).at[1, 2].set(True)
+    return Snapshot(walls, jnp.int16(3), jnp.array([10, 20, 30, -1], jnp.int16))
+
+
+def test_a_plain_snapshot_is_json():
+    plain = plain_snapshot(a_query())
+    assert plain["agent_cell"] == 3
+    assert plain["object_cells"] == [10, 20, 30, -1]
+    assert plain["walls"][1][2] == 1
+    assert plain["walls"][2][1] == 0
+    json.dumps(plain)
+
+
+def test_every_cell_is_asked_once_on_the_same_level():
+    queries = every_cell(a_query())
+    assert queries.agent_cell.tolist() == list(range(49))
+    assert queries.walls.shape == (49, 7, 7)
+    assert (np.asarray(queries.walls) == np.asarray(a_query().walls)).all()
+    assert (np.asarray(queries.object_cells) == [10, 20, 30, -1]).all()
+
+
+def test_arrows_point_where_the_policy_leads():
+    policies = np.array([[1, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0], [0.5, 0, 0, 0.5, 0]])
+    assert policy_arrows(policies).tolist() == [[-1, 0], [1, 0], [0, -1], [0, 1], [-0.5, 0.5]]

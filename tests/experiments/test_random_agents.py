@@ -1,0 +1,155 @@
+"""Section 3.1 evaluated from end to end, with observers that were never trained."""
+
+import json
+from dataclasses import replace
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from helpers import made_up, quick_play, random_encounters
+
+from tomnet.agents.random_policy import RandomSpecies
+from tomnet.experiments import experiment
+from tomnet.experiments.experiment import Member, Result
+from tomnet.experiments.random_agents import ALPHAS, EXPERIMENT, N_PAST, divergence, members, name_of
+from tomnet.experiments.run import evaluate, train_member
+from tomnet.observer import training
+from tomnet.observer.tomnet import ObserverConfig
+from tomnet.observer.training import TrainingConfig
+
+AGENTS, SEED = 12, 0
+
+
+class Meetings:
+    """Notes every agent that is drawn, by species."""
+
+    def __init__(self, patch: pytest.MonkeyPatch):
+        self.agents: dict[tuple[float, ...], list[np.ndarray]] = {}
+        draw = RandomSpecies.sample
+
+        def note(alphas, policies):
+            self.agents.setdefault(alphas, []).append(np.asarray(policies))
+
+        def sample(species, key, count):
+            drawn = draw(species, key, count)
+            jax.debug.callback(lambda policies: note(species.alphas, policies), drawn.action_probabilities)
+            return drawn
+
+        patch.setattr(RandomSpecies, "sample", sample)
+
+    def of(self, *alphas: float) -> set[bytes]:
+        jax.effects_barrier()
+        return {policy.tobytes() for policies in self.agents[alphas] for policy in policies}
+
+
+@pytest.fixture(scope="module")
+def evaluated():
+    """The result of an evaluation, and the agents that were met in it."""
+    with pytest.MonkeyPatch.context() as patch:
+        met = Meetings(patch)
+        patch.setattr(experiment, "play", quick_play)  # quicker to compile, and the same to these agents
+        observers = {member.name: made_up(member.observer, seed) for seed, member in enumerate(members("smoke"))}
+        result = evaluate(EXPERIMENT, observers, preset="smoke", agents=AGENTS, seed=SEED)
+    return result, met
+
+
+@pytest.fixture(scope="module")
+def result(evaluated) -> Result:
+    return evaluated[0]
+
+
+# --- Claims and tables
+
+
+def test_every_claim_is_decided(result):
+    assert [claim.id for claim in result.claims] == ["R1", "R2", "R3", "R4", "R5"]
+    for claim in result.claims:
+        assert claim.verdict in ("reproduced", "partly", "not reproduced")
+        assert isinstance(claim.value, float)
+        assert np.isfinite(claim.value)
+        assert claim.interval is None or claim.interval[0] <= claim.value <= claim.interval[1]
+        assert all((claim.statement, claim.unit, claim.decided_by))
+
+
+def test_an_untrained_observer_reproduces_nothing_about_inference(result):
+    verdicts = {claim.id: claim.verdict for claim in result.claims}
+    assert verdicts["R1"] == verdicts["R2"] == "not reproduced"
+
+
+def test_the_tables_cover_every_species_and_number_of_past_episodes(result):
+    names = [name_of((alpha,)) for alpha in ALPHAS]
+    divergences = {(row["member"], row["past"]) for row in result.tables["bayes_divergence"]}
+    assert divergences == {(name, past) for name in [*names, "mixture"] for past in N_PAST}
+    crossed = {(row["trained"], row["tested"]) for row in result.tables["cross_species"]}
+    assert crossed == {(name, alpha) for name in names for alpha in ALPHAS}
+    assert all(row["kl"] >= 0 for row in result.tables["bayes_divergence"])
+    assert len(result.tables["embedding"]["points"]) == AGENTS
+
+
+def test_exact_inference_beats_an_untrained_observer(result):
+    assert all(row["excess"] > 0 for row in result.tables["mixture"] if row["trained"] == "mixture")
+
+
+def test_the_posterior_beside_the_curve_is_the_dirichlets(result):
+    """After seeing an action once and nothing else, alpha = 0.01: (0.01 + 1) / (0.05 + 1)."""
+    rows = {(row["alpha"], row["past"]): row["bayes"] for row in result.tables["likelihood"]}
+    assert rows[0.01, 1] == pytest.approx(1.01 / 1.05)
+    assert rows[3.0, 5] == pytest.approx(8 / 20)
+    assert all(rows[alpha, 0] == pytest.approx(0.2) for alpha in ALPHAS)
+
+
+def test_the_result_survives_its_file(result):
+    plain = json.loads(json.dumps(result.to_json()))
+    again = Result.from_json(plain)
+    assert again.claims == result.claims
+    assert json.loads(json.dumps(again.to_json())) == plain
+    assert plain["environment"]["agents"] == AGENTS
+
+
+@pytest.mark.parametrize(
+    ("true", "predicted", "nats"),
+    [
+        ([0.5, 0.5, 0, 0, 0], [0.5, 0.5, 0, 0, 0], 0.0),
+        ([1.0, 0, 0, 0, 0], [0.5, 0.5, 0, 0, 0], np.log(2)),
+        ([0.5, 0.5, 0, 0, 0], [0.25, 0.75, 0, 0, 0], 0.5 * np.log(2) + 0.5 * np.log(2 / 3)),
+    ],
+)
+def test_the_divergence_in_nats(true, predicted, nats):
+    assert divergence(np.array([true]), np.array([predicted])).tolist() == pytest.approx([nats])
+
+
+# --- Who is met
+
+
+def test_training_held_out_and_evaluation_never_meet_the_same_agent(evaluated, tmp_path, monkeypatch):
+    """One species whose agents differ in every digit, through the engine with playing and learning left out."""
+    plan = TrainingConfig(steps=6, batch=4, chunk=2, held_out=8)
+    small = ObserverConfig(size=5, objects=2, channels=1, character_channels=1, character_depth=1, torso_depth=1)
+    member = replace(members("smoke")[ALPHAS.index(1.0)], observer=small, training=plan)
+
+    def no_playing(member, key, agents, **_):
+        return random_encounters(past_counts=(1,) * len(agents.action_probabilities))
+
+    def no_learning(state, batches, *_):
+        steps = batches.past_real.shape[0]
+        return eqx.tree_at(lambda s: s.step, state, state.step + steps), {"action": jnp.float32(1.0)}
+
+    monkeypatch.setattr(training, "ToMnet", lambda config, key: made_up(config))
+    monkeypatch.setattr(Member, "meet", no_playing)
+    monkeypatch.setattr(training, "train_chunk", no_learning)
+    monkeypatch.setattr(training, "held_out_losses", lambda *_: {"action": 1.0})
+    met = Meetings(monkeypatch)
+    train_member(EXPERIMENT, member, "smoke", SEED, tmp_path, resume=False)
+    assert len(met.of(1.0)) == 8 + 6 * 4  # no agent twice, not even among held-out and training agents
+    tested = evaluated[1].of(1.0)
+    assert len(tested) == AGENTS
+    assert met.of(1.0).isdisjoint(tested)
+
+
+def test_another_seed_tests_other_agents(evaluated):
+    other = RandomSpecies((1.0,)).sample(
+        jax.random.fold_in(training.stream(SEED + 1, training.EVALUATION_STREAM), ALPHAS.index(1.0)), AGENTS
+    )
+    assert {policy.tobytes() for policy in np.asarray(other.action_probabilities)}.isdisjoint(evaluated[1].of(1.0))

@@ -1,0 +1,177 @@
+"""The registry: every experiment is complete, and whom, how and how often it meets is what the paper says."""
+
+import ast
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from tomnet.agents.planner import PlannerSpecies
+from tomnet.errors import TomnetError
+from tomnet.experiments import goal_inference, goal_snapshots, greedy_agents, random_agents, registry
+from tomnet.experiments.experiment import PRESETS, Experiment, Member
+from tomnet.experiments.registry import EXPERIMENTS, find
+from tomnet.experiments.run import AGENTS, check_preset
+from tomnet.observer.training import EVALUATION_STREAM
+
+MODULES = (random_agents, goal_inference, goal_snapshots, greedy_agents)
+LEDGER = {f"R{number}" for number in range(1, 6)} | {f"G{number}" for number in range(1, 9)}
+ALL_MEMBERS = [
+    pytest.param(member, id=f"{name}-{preset}-{member.name}")
+    for name, experiment in EXPERIMENTS.items()
+    for preset in PRESETS
+    for member in experiment.members(preset)
+]
+
+
+@pytest.fixture(params=EXPERIMENTS)
+def experiment(request) -> Experiment:
+    return EXPERIMENTS[request.param]
+
+
+def module_of(experiment: Experiment):
+    return sys.modules[experiment.evaluate.__module__]
+
+
+# --- The list
+
+
+def test_every_experiment_module_is_in_the_registry_under_a_name_of_its_own():
+    folder = Path(registry.__file__).parent
+    with_experiment = {path.stem for path in folder.glob("*.py") if "EXPERIMENT = Experiment(" in path.read_text()}
+    assert with_experiment == {module_of(experiment).__name__.rsplit(".", 1)[1] for experiment in EXPERIMENTS.values()}
+    assert len(EXPERIMENTS) == len(with_experiment)
+
+
+def test_an_experiment_is_complete(experiment):
+    assert EXPERIMENTS[experiment.name] is experiment
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", experiment.name)
+    assert experiment.title
+    assert re.fullmatch(r"3\.\d", experiment.section)
+    assert experiment.figures
+    assert experiment.claims
+    assert callable(experiment.evaluate)
+
+
+def test_an_experiment_says_how_long_each_preset_takes(experiment):
+    """`tomnet list` shows it; measured, so it is filled in after a run."""
+    assert set(experiment.minutes) == set(PRESETS)
+
+
+def test_a_docstring_gives_the_command_and_what_to_expect(experiment):
+    docstring = module_of(experiment).__doc__
+    assert f"tomnet run {experiment.name} --preset laptop" in docstring
+    assert "Expected:" in docstring
+
+
+def test_every_claim_belongs_to_the_ledger_and_to_one_experiment():
+    claims = [claim for experiment in EXPERIMENTS.values() for claim in experiment.claims]
+    assert len(claims) == len(set(claims))
+    assert set(claims) == LEDGER
+
+
+def test_an_experiment_decides_the_claims_that_it_announces(experiment):
+    """Every claim's id that its file writes down, against the list."""
+    tree = ast.parse(Path(module_of(experiment).__file__).read_text())
+    written = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and node.value in LEDGER}
+    assert written == set(experiment.claims)
+
+
+def test_an_experiment_is_found_by_name_and_a_near_miss_gets_advice():
+    assert find("random-agents") is random_agents.EXPERIMENT
+    with pytest.raises(TomnetError, match="unknown experiment 'random-agent'; did you mean 'random-agents'?"):
+        find("random-agent")
+
+
+def test_an_unknown_preset_gets_advice():
+    for preset in PRESETS:
+        check_preset(preset)
+    with pytest.raises(TomnetError, match="unknown preset 'lap-top'; did you mean 'laptop'?"):
+        check_preset("lap-top")
+
+
+# --- Members
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_preset_has_members_with_names_of_their_own(preset, experiment):
+    names = [member.name for member in experiment.members(preset)]
+    assert names
+    assert len(names) == len(set(names))
+    assert names == [member.name for member in experiment.members("smoke")]
+    assert preset in AGENTS
+
+
+@pytest.mark.parametrize("member", ALL_MEMBERS)
+def test_a_members_parts_fit_together(member: Member):
+    assert member.observer.size == member.world.size
+    assert member.observer.objects == member.world.kinds
+    if isinstance(member.species, PlannerSpecies):
+        assert member.species.objects == member.world.objects
+    one_step = member.meeting.snapshots or member.steps == 1
+    assert (member.observer.character in ("snapshots", "sequence")) == one_step
+    assert 1 <= member.reuse <= member.meeting.max_past + 1
+    assert member.meeting.query_at_start  # no mental net in sections 3.1 and 3.2
+
+
+def test_presets_grow(experiment):
+    encounters = [
+        sum(member.training.steps * member.training.batch for member in experiment.members(preset))
+        for preset in PRESETS
+    ]
+    assert encounters == sorted(encounters)
+    assert encounters[0] <= 1000  # smoke takes seconds
+    assert AGENTS["smoke"] < AGENTS["laptop"] <= AGENTS["full"]
+
+
+def test_random_agents_are_met_as_in_appendix_a():
+    """One observer for each alpha and one for the mixture; up to 10 past episodes of one step; actions only."""
+    members = random_agents.members("full")
+    assert [member.species.alphas for member in members] == [(0.01,), (0.03,), (0.1,), (0.3,), (1,), (3,), (0.01, 3)]
+    for member in members:
+        assert (member.meeting.min_past, member.meeting.max_past, member.steps) == (0, 10, 1)
+        assert (member.observer.embedding, member.observer.character_channels) == (2, 8)
+        assert (member.observer.torso_plain, member.observer.torso_depth, member.observer.channels) == (True, 2, 32)
+        assert member.observer.heads == ("action",)
+
+
+@pytest.mark.parametrize(
+    ("module", "past", "snapshots", "embeddings"),
+    [
+        (goal_inference, (1, 1), False, [2, 8]),
+        (goal_snapshots, (0, 10), True, [2, 2]),
+        (greedy_agents, (0, 5), False, [8]),
+    ],
+)
+def test_goal_driven_agents_are_met_as_in_appendix_a(module, past, snapshots, embeddings):
+    members = module.members("full")
+    assert [member.observer.embedding for member in members] == embeddings
+    for member in members:
+        assert (member.meeting.min_past, member.meeting.max_past) == past
+        assert member.meeting.snapshots == snapshots
+        assert (member.species.alpha, member.species.move_cost, member.species.wall_cost) == (0.01, 0.01, 0.05)
+        assert member.species.greedy_share == (0.2 if module is greedy_agents else 0.0)
+    heads = [member.observer.heads for member in members]
+    everything = ("action", "consumption", "successor")
+    assert heads == ([everything, ("action",)] if module is goal_snapshots else [everything] * len(members))
+
+
+# --- Evaluation
+
+
+class Asked(Exception):
+    """Raised in place of an evaluation, once it is known whom it would meet."""
+
+
+def test_an_evaluation_draws_its_agents_from_the_evaluation_stream(experiment, monkeypatch):
+    asked = []
+
+    def ask(seed: int, which: int):
+        asked.append((seed, which))
+        raise Asked
+
+    monkeypatch.setattr(module_of(experiment), "stream", ask)
+    with pytest.raises(Asked):
+        experiment.evaluate({}, 4, 17)
+    assert asked == [(17, EVALUATION_STREAM)]

@@ -1,0 +1,201 @@
+"""Results made by hand, small and plausible: what figures and the report are tested with.
+
+The claims come from the experiments' own rules, so a table that lacks what they need fails here first.
+"""
+
+import copy
+from typing import Any
+
+from tomnet.experiments import goal_inference, goal_snapshots, greedy_agents, random_agents
+from tomnet.experiments.experiment import Result
+
+SIZE = 11
+WALLS = [[int(row == 4 and 2 <= col <= 7) for col in range(SIZE)] for row in range(SIZE)]
+QUERY = {"walls": WALLS, "agent_cell": 60, "object_cells": [0, 10, 110, 120]}
+TRIP = {
+    "walls": WALLS,
+    "object_cells": [12, 40, 90, 5],
+    "agent_cells": [15, 14, 13],
+    "actions": [2, 2, 2],
+    "final_cell": 12,
+}
+SNAPSHOT = {**TRIP, "agent_cells": [15], "actions": [2], "final_cell": 14}
+ENVIRONMENT = {"tomnet": "0.1.0", "python": "3.11", "device": "CPU", "cores": 2, "commit": "abc", "agents": 7}
+ALPHAS = random_agents.ALPHAS
+
+
+def around(value: float, by: float = 0.01) -> tuple[float, float]:
+    return value - by, value + by
+
+
+def heads(captured: float) -> dict[str, dict[str, Any]]:
+    """No past costs 2 nats, the ideal observer 1: the captured share follows."""
+    table = {
+        head: {
+            "network": 2 - captured,
+            "network_interval": around(2 - captured),
+            "ideal": 1.0,
+            "no_past": 2.0,
+            "captured": captured,
+            "captured_interval": around(captured),
+            "goal": goal,
+        }
+        for head, goal in {"action": 0.8, "consumption": 0.9, "successor": 0.8}.items()
+    }
+    for head in ("action", "consumption"):
+        table[head] |= {"network_accuracy": 0.7, "ideal_accuracy": 0.8, "no_past_accuracy": 0.4}
+    return table
+
+
+def random_tables() -> dict[str, Any]:
+    members = [*(f"alpha-{alpha:g}" for alpha in ALPHAS), "mixture"]
+
+    def cross(trained: list[str], past: int) -> list[dict]:
+        return [
+            {
+                "trained": member,
+                "tested": alpha,
+                "past": past,
+                "kl": 0.1 + abs(i - j),
+                "interval": around(0.1 + abs(i - j)),
+                "bayes": 0.09 + abs(i - j),
+                "excess": 0.01,
+                "excess_interval": around(0.01),
+            }
+            for i, member in enumerate(trained)
+            for j, alpha in enumerate(ALPHAS)
+        ]
+
+    likelihood = [
+        {"alpha": alpha, "past": past, "probability": bayes, "interval": around(bayes), "bayes": bayes}
+        for alpha in ALPHAS
+        for past in (0, 1, 5)
+        for bayes in [(alpha + past) / (5 * alpha + past)]
+    ]
+    return {
+        "bayes_divergence": [
+            {"member": member, "past": past, "kl": 0.004, "interval": around(0.004, 0.001)}
+            for member in members
+            for past in (0, 1, 5, 10)
+        ],
+        "likelihood": likelihood,
+        "cross_species": cross(members[:-1], 1),
+        "mixture": cross([members[0], members[5], "mixture"], 5),
+        "embedding": {
+            "alpha": 1.0,
+            "points": [[float(i % 5), float(i // 5)] for i in range(10)],
+            "counts": [[10 if kind == i % 5 else 0 for kind in range(5)] for i in range(10)],
+            "count_r2": 0.5,
+            "most_seen": 0.9,
+            "most_seen_interval": around(0.9),
+        },
+        "example": {
+            "past": SNAPSHOT,
+            "query": QUERY,
+            "predictions": {
+                "alpha-0.01": [0.01, 0.01, 0.96, 0.01, 0.01],
+                "alpha-3": [0.19, 0.19, 0.24, 0.19, 0.19],
+            },
+        },
+    }
+
+
+def goal_tables() -> dict[str, Any]:
+    even = [[1 / SIZE**2] * SIZE for _ in range(SIZE)]
+    seen = {"action": [0.1, 0.6, 0.1, 0.1, 0.1], "consumption": [0.7, 0.1, 0.1, 0.1], "successor": [even] * 3}
+    return {
+        "2d": heads(0.85),
+        "8d": heads(0.87),
+        "example": {
+            "past": TRIP,
+            "query": QUERY,
+            "action_taken": 1,
+            "eaten": 0,
+            "successor_taken": [even] * 3,
+            "network": seen,
+            "ideal": seen,
+        },
+    }
+
+
+def snapshot_tables() -> dict[str, Any]:
+    past = list(range(11))
+    arrows = [[1.0, 0.0]] * SIZE**2
+    embedding = [
+        {"past": n, "accuracy": 0.5 + 0.04 * n, "interval": around(0.5), "ideal": 0.6 + 0.04 * n} for n in past
+    ]
+    embedding[0] |= {"accuracy": None, "interval": (None, None)}  # nothing was seen of anyone
+    points = {
+        "preferred": [0, 1, 2, 3],
+        "past": past,
+        "character": [[[n, n], [-n, n], [-n, -n], [n, -n]] for n in past],
+    }
+    return {
+        "curve": [
+            {
+                "past": n,
+                "probability": 0.4 + 0.02 * n,
+                "interval": around(0.4 + 0.02 * n),
+                "ideal": 0.45 + 0.02 * n,
+                "ideal_interval": around(0.45 + 0.02 * n),
+            }
+            for n in past
+        ],
+        "embedding": {"all-heads": embedding, "action-only": copy.deepcopy(embedding)},
+        "comparison": [{"past": n, "heads": heads(0.8 + 0.01 * n)} for n in past[1:]],
+        "gain": {"mean": 0.2, "interval": around(0.2)},
+        "points": {"all-heads": points, "action-only": points},
+        "trapped": {"levels": 9, "probability": 0.95, "interval": around(0.95), "ideal": 0.99},
+        "field": {
+            "query": QUERY,
+            "snapshots": [SNAPSHOT],
+            "preferred": 1,
+            "fields": [{"past": n, "network": arrows, "ideal": arrows} for n in (0, 1, 5)],
+        },
+    }
+
+
+def greedy_tables() -> dict[str, Any]:
+    expected = [[0.7, 0.1, 0.1, 0.05]] * SIZE**2
+    example = {"past": TRIP, "query": QUERY, "network": expected, "ideal": expected}
+    curve: list[dict[str, Any]] = [
+        {
+            "past": n,
+            "action_probability": 0.5,
+            "action_interval": around(0.5),
+            "ideal_action_probability": 0.6,
+        }
+        for n in range(6)
+    ]
+    for row in curve[1:]:
+        row |= {"heads": heads(0.9), "auc": 0.75, "auc_interval": around(0.75), "ideal_auc": 0.8}
+
+    def trip(sure: float) -> dict[str, Any]:
+        own = {
+            "network": sure,
+            "network_interval": around(sure),
+            "ideal": sure,
+            "ideal_interval": around(sure),
+        }
+        return {"episodes": 30, **own, "happened": sure}
+
+    return {
+        "curve": curve,
+        "trips": {"far": trip(0.82), "near": trip(0.53)},
+        "examples": {"far": example, "near": example},
+    }
+
+
+TABLES = {
+    "random-agents": (random_tables, random_agents),
+    "goal-inference": (goal_tables, goal_inference),
+    "goal-snapshots": (snapshot_tables, goal_snapshots),
+    "greedy-agents": (greedy_tables, greedy_agents),
+}
+
+
+def hand_made(experiment: str) -> Result:
+    """A fresh one each time, for a test to change as it likes."""
+    make, module = TABLES[experiment]
+    tables = copy.deepcopy(make())
+    return Result(experiment, "smoke", 3, tables, module._claims(tables), 1.5, dict(ENVIRONMENT))

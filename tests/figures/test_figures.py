@@ -1,0 +1,167 @@
+import ast
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from figures.hand_made import TABLES, hand_made
+
+from tomnet import figures
+from tomnet.errors import TomnetError
+from tomnet.experiments.experiment import Result
+from tomnet.experiments.registry import EXPERIMENTS
+from tomnet.figures.numbers import numbers_for
+from tomnet.figures.panels import Panel, compose, render
+from tomnet.figures.random_agents import bayes_predictive
+from tomnet.files import read_json, write_json
+
+every_experiment = pytest.mark.parametrize("name", EXPERIMENTS)
+
+
+def test_every_registered_experiment_is_drawn():
+    assert set(figures.DRAWN) == set(EXPERIMENTS) == set(TABLES)
+
+
+@pytest.fixture(scope="module", params=EXPERIMENTS)
+def saved(request, tmp_path_factory):
+    """An experiment's name, and its figures drawn from a result that was written and read again."""
+    folder = tmp_path_factory.mktemp(request.param)
+    write_json(folder / "result.json", hand_made(request.param).to_json())
+    result = Result.from_json(read_json(folder / "result.json"))
+    return request.param, figures.save_figures(result, folder / "figures")
+
+
+def test_figures_draw_from_a_saved_result(saved):
+    name, paths = saved
+    stems = [f"figure-{number}" for number in EXPERIMENTS[name].figures]
+    assert [path.name for path in paths] == [f"{stem}.{format}" for stem in stems for format in ("svg", "png")]
+    for path in paths:
+        raw = path.read_bytes()
+        if path.suffix == ".png":
+            assert raw.startswith(b"\x89PNG")
+        else:
+            assert ElementTree.fromstring(raw).tag == "{http://www.w3.org/2000/svg}svg"
+            assert b"<dc:date>" not in raw
+
+
+def test_the_same_result_gives_the_same_file(saved):
+    name, paths = saved
+    again = figures.figures_for(hand_made(name))
+    for path in paths:
+        if path.suffix == ".svg":
+            assert render(again[path.stem], "svg") == path.read_bytes()
+
+
+@every_experiment
+def test_every_figure_has_a_caption_and_every_panel_a_description(name):
+    result = hand_made(name)
+    panels = figures.panels_for(result)
+    assert set(figures.captions(result)) == set(panels)
+    for members in panels.values():
+        assert len({panel.letter for panel in members}) == len(members)
+        assert all(len(panel.alt) > 20 for panel in members)
+
+
+def set_in(tables, path, value):
+    *way, last = path
+    for step in way:
+        tables = tables[step]
+    tables[last] = value
+
+
+@pytest.mark.parametrize(
+    ("name", "stem", "path", "value", "shown"),
+    [
+        ("random-agents", "figure-2", ("example", "predictions", "alpha-3", 2), 0.4321, "0.43"),
+        ("random-agents", "figure-3", ("bayes_divergence", 5, "kl"), 0.0123, "0.0123"),
+        ("random-agents", "figure-3", ("embedding", "most_seen"), 0.777, "78%"),
+        ("goal-inference", "figure-4", ("2d", "action", "captured"), 0.333, "33%"),
+        ("goal-inference", "figure-4", ("2d", "successor", "ideal"), 6.789, "6.789"),
+        ("goal-snapshots", "figure-5", ("curve", -1, "probability"), 0.654, "0.654"),
+        ("goal-snapshots", "figure-5", ("embedding", "action-only", -1, "accuracy"), 0.321, "32%"),
+        ("greedy-agents", "figure-6", ("curve", 1, "auc"), 0.717, "0.717"),
+        ("greedy-agents", "figure-6", ("trips", "near", "ideal"), 0.456, "0.46"),
+    ],
+)
+def test_captions_read_their_numbers_from_the_tables(name, stem, path, value, shown):
+    result = hand_made(name)
+    assert shown not in figures.captions(result)[stem]
+    set_in(result.tables, path, value)
+    assert shown in figures.captions(result)[stem]
+
+
+def test_what_could_not_be_measured_is_left_out_not_invented():
+    result = hand_made("greedy-agents")
+    result.tables["trips"]["far"] = {"episodes": 0, "happened": None}  # no such trip among few agents
+    for row in result.tables["curve"][1:]:
+        row |= {"auc": None, "auc_interval": [None, None], "ideal_auc": None}
+    (figure,) = figures.figures_for(result).values()
+    assert render(figure, "svg")
+    assert "—" in figures.captions(result)["figure-6"]
+
+
+def test_an_observer_far_below_the_ideal_one_can_be_drawn_too():
+    result = hand_made("goal-snapshots")
+    for row in result.tables["comparison"]:
+        for head in row["heads"].values():
+            head |= {"captured": -5.0, "captured_interval": [-6.0, -4.0]}
+    (figure,) = figures.figures_for(result).values()
+    assert render(figure, "svg")
+
+
+def test_a_result_of_no_known_experiment():
+    with pytest.raises(TomnetError, match="did you mean 'goal-inference'"):
+        figures.figures_for(Result("goal-inferense", "smoke", 0, {}, []))
+
+
+def test_the_bayesian_prediction_after_one_action():
+    assert bayes_predictive(3.0, seen=2, action=2) == 4 / 16
+    assert bayes_predictive(3.0, seen=2, action=0) == 3 / 16
+    assert bayes_predictive(0.01, seen=None, action=0) == pytest.approx(0.2)
+
+
+def test_panels_fill_two_columns_and_a_last_one_the_whole_row():
+    widths = []
+    panels = [Panel(letter, "title", "alt", lambda place: widths.append(place.bbox.width)) for letter in "abc"]
+    figure = compose(panels)
+    assert widths == pytest.approx([figure.bbox.width / 2, figure.bbox.width / 2, figure.bbox.width], rel=0.01)
+
+
+def test_the_architecture_needs_no_result():
+    assert render(figures.architecture_figure(), "svg") == render(figures.architecture_figure(), "svg")
+
+
+def test_numbers_behind_the_figures():
+    (table,) = numbers_for(hand_made("goal-inference"))
+    assert table.rows[0] == (
+        "2-D, next action",
+        "1.150",
+        "1.000",
+        "2.000",
+        "85% [84, 86]",
+        "80%",
+        "70%",
+        "80%",
+    )
+    (table,) = numbers_for(hand_made("random-agents"))
+    assert table.columns == ("species", "N_past = 0", "N_past = 1", "N_past = 5", "N_past = 10")
+    assert table.rows[0] == ("α = 0.01", *["0.0040"] * 4)
+    assert table.rows[-1][0] == "mixture"
+    for name in ("goal-snapshots", "greedy-agents"):
+        (table,) = numbers_for(hand_made(name))
+        assert all(len(row) == len(table.columns) for row in table.rows)
+
+
+def test_figures_never_train_or_evaluate():
+    """They may know the world's words, and results; never networks, agents or ideal observers."""
+    allowed = {
+        "errors",
+        "files",
+        "world.gridworld",
+        "world.levels",
+        "episodes.targets",
+        "experiments.experiment",
+    }
+    for path in Path(figures.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.level == 2:
+                assert node.module in allowed, f"{path.name} imports {node.module}"

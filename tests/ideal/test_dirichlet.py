@@ -1,0 +1,101 @@
+"""The Dirichlet observer against numbers worked out by hand or with the standard library's `lgamma`."""
+
+from math import exp, lgamma
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from tomnet.agents.random_policy import RandomSpecies
+from tomnet.episodes.episode import NONE, Episode
+from tomnet.ideal import dirichlet
+
+SAME_ACTION = jnp.array([[0.0, 0, 0, 0, 0], [1, 0, 0, 0, 0], [5, 0, 0, 0, 0]])
+
+
+def episodes(actions: np.ndarray, length: np.ndarray) -> Episode:
+    agents, past, time = actions.shape
+    return Episode(
+        walls=jnp.zeros((agents, past, 3, 3), bool),
+        agent_cells=jnp.zeros((agents, past, time), jnp.int16),
+        object_cells=jnp.zeros((agents, past, time, 1), jnp.int16),
+        actions=jnp.asarray(actions, jnp.int8),
+        consumed=jnp.full((agents, past, time), NONE, jnp.int8),
+        final_cell=jnp.zeros((agents, past), jnp.int16),
+        length=jnp.asarray(length, jnp.int16),
+    )
+
+
+def test_counts_leave_out_padding_steps_and_padding_episodes():
+    actions = np.array([[[0, 1, 4], [2, 2, 2]], [[3, 3, 3], [1, 0, 0]]])
+    past = episodes(actions, np.array([[2, 3], [3, 1]]))
+    counts = dirichlet.action_counts(past, jnp.array([[True, False], [True, True]]))
+    np.testing.assert_array_equal(counts, [[1, 1, 0, 0, 0], [0, 1, 0, 3, 0]])
+
+
+def test_no_past_gives_the_prior_mean():
+    past = episodes(np.zeros((2, 3, 1), int), np.ones((2, 3)))
+    counts = dirichlet.action_counts(past, jnp.zeros((2, 3), bool))
+    np.testing.assert_allclose(dirichlet.predictive(counts, (0.01, 3.0)), 0.2, rtol=1e-6)
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.3, 3.0])
+def test_one_species_by_hand(alpha):
+    seen = dirichlet.predictive(SAME_ACTION, (alpha,))[:, 0]
+    by_hand = [0.2, (alpha + 1) / (5 * alpha + 1), (alpha + 5) / (5 * alpha + 5)]
+    np.testing.assert_allclose(seen, by_hand, rtol=1e-6)
+
+
+def test_evidence_is_that_of_a_sequence_built_up_one_action_at_a_time():
+    counts, evidence = np.zeros(5), 0.0
+    for action in (0, 0, 3, 0, 1):
+        evidence += np.log((0.01 + counts[action]) / (0.05 + counts.sum()))
+        counts[action] += 1
+    assert dirichlet.log_evidence(jnp.asarray(counts, jnp.float32), (0.01,))[0] == pytest.approx(evidence, rel=1e-5)
+
+
+@pytest.mark.parametrize("counts", [[5, 0, 0, 0, 0], [1, 1, 1, 1, 1], [300, 4, 0, 1, 5]])
+def test_species_posterior_against_double_precision(counts):
+    def log_evidence(alpha):
+        each = sum(lgamma(alpha + n) - lgamma(alpha) for n in counts)
+        return each + lgamma(5 * alpha) - lgamma(5 * alpha + sum(counts))
+
+    first = 1 / (1 + exp(log_evidence(3.0) - log_evidence(0.01)))
+    posterior = dirichlet.species_posterior(jnp.asarray(counts, jnp.float32), (0.01, 3.0))
+    assert posterior[0] == pytest.approx(first, rel=1e-3)
+    assert posterior.sum() == pytest.approx(1, rel=1e-6)
+
+
+def test_mixture_of_one_species_with_itself_is_that_species():
+    counts = jnp.array([[2.0, 0, 1, 0, 0]])
+    np.testing.assert_allclose(
+        dirichlet.predictive(counts, (0.3, 0.3)), dirichlet.predictive(counts, (0.3,)), rtol=1e-6
+    )
+
+
+def test_mixture_follows_the_species_that_the_counts_betray():
+    steady, varied = jnp.array([[10.0, 0, 0, 0, 0], [2, 2, 2, 2, 2]])
+    near = dirichlet.predictive(steady, (0.01, 3.0)) - dirichlet.predictive(steady, (0.01,))
+    assert jnp.abs(near).max() < 1e-3
+    near = dirichlet.predictive(varied, (0.01, 3.0)) - dirichlet.predictive(varied, (3.0,))
+    assert jnp.abs(near).max() < 1e-6
+
+
+@pytest.mark.parametrize(("true", "assumed"), [((0.3,), (0.3,)), ((3.0,), (0.01,)), ((0.01, 3.0), (0.01, 3.0))])
+def test_exact_divergence_is_the_mean_over_sampled_agents(true, assumed):
+    agents, observations = 20_000, 5
+    policy_key, action_key = jax.random.split(jax.random.key(0))
+    policies = RandomSpecies(true).sample(policy_key, agents).action_probabilities
+    actions = jax.random.categorical(action_key, jnp.log(policies)[:, None], shape=(agents, observations))
+    counts = jax.nn.one_hot(actions, 5).sum(1)
+    each = dirichlet.divergence_each(policies, counts, assumed)
+    exact = dirichlet.exact_divergence(true, assumed, observations)
+    assert abs(each.mean() - exact) < 4 * each.std() / agents**0.5
+    assert dirichlet.expected_divergence(policies, counts, assumed) == each.mean()
+
+
+def test_each_species_is_best_predicted_by_its_own_observer():
+    alphas = (0.01, 0.3, 3.0)
+    table = np.array([[dirichlet.exact_divergence((true,), (alpha,), 1) for alpha in alphas] for true in alphas])
+    np.testing.assert_array_equal(table.argmin(1), [0, 1, 2])

@@ -1,0 +1,73 @@
+"""Data flows one way through the folders, and the observer never looks behind the episodes."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import tomnet
+
+ROOT = Path(tomnet.__file__).parent
+LEFT_TO_RIGHT = [["world"], ["agents"], ["episodes"], ["observer", "ideal"], ["experiments"], ["figures"]]
+PLACE = {folder: place for place, folders in enumerate(LEFT_TO_RIGHT) for folder in folders}
+OBSERVER_FILES = sorted((ROOT / "observer").glob("*.py"))
+
+
+def module_of(path: Path) -> str:
+    parts = ("tomnet", *path.relative_to(ROOT).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imported(path: Path) -> set[str]:
+    """Every module of tomnet that a file imports, inside functions too, as an absolute name."""
+    package = module_of(path).split(".") if path.name == "__init__.py" else module_of(path).split(".")[:-1]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            origin = ".".join([*base, *([node.module] if node.module else [])])
+            found |= {origin} | {f"{origin}.{alias.name}" for alias in node.names}
+    return {name for name in found if name.split(".")[0] == "tomnet"}
+
+
+def folder_of(module: str) -> str:
+    return (module.split(".") + [""])[1]
+
+
+ALL_FILES = {module_of(path): path for path in sorted(ROOT.rglob("*.py"))}
+
+
+def test_the_files_are_found():
+    assert {"tomnet.world.gridworld", "tomnet.observer.training", "tomnet.experiments.registry"} <= ALL_FILES.keys()
+    assert "tomnet.errors" in imported(ROOT / "world" / "gridworld.py")
+    assert "tomnet.world.levels" in imported(ROOT / "world" / "gridworld.py")  # from within a function
+
+
+@pytest.mark.parametrize("module", [module_of(path) for path in OBSERVER_FILES])
+def test_the_observer_knows_neither_world_nor_agents_not_even_through_others(module):
+    seen, ahead = set(), [module]
+    while ahead:
+        here = ahead.pop()
+        if here not in seen and here in ALL_FILES:
+            seen.add(here)
+            ahead += imported(ALL_FILES[here])
+    assert not {name for name in seen if folder_of(name) in ("world", "agents")}
+
+
+@pytest.mark.parametrize("folder", PLACE)
+def test_a_folder_imports_only_from_folders_to_its_left(folder):
+    wrong = {
+        f"{module} imports {other}"
+        for module, path in ALL_FILES.items()
+        if folder_of(module) == folder
+        for other in imported(path)
+        if PLACE.get(folder_of(other), 0) > PLACE[folder] or folder_of(other) in ("cli", "explorer")
+    }
+    assert wrong == set()
+
+
+def test_errors_and_files_stand_below_all_folders():
+    for name in ("errors", "files"):
+        assert {folder_of(module) for module in imported(ROOT / f"{name}.py")} <= {"errors"}

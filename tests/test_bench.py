@@ -1,0 +1,31 @@
+"""The benchmarks run, and count what they say they count."""
+
+import pytest
+
+from tomnet import bench
+from tomnet.experiments.registry import EXPERIMENTS
+
+TINY = bench.Sizes(worlds=8, steps=4, agents=4, batches=1, repeats=2, preset="smoke")
+
+
+@pytest.mark.parametrize(("part", "rows"), [("world", 4), ("agents", 2)])
+def test_every_rate_is_positive(part, rows):
+    measured = bench.bench([part], TINY)
+    assert len(measured) == rows
+    assert all(row["part"] == part and row["median"] > 0 for row in measured)
+
+
+def test_the_observer_is_timed_in_encounters_and_frames(monkeypatch):
+    monkeypatch.setattr(bench, "EXPERIMENTS", {"goal-inference": EXPERIMENTS["goal-inference"]})
+    (row,) = bench.bench(["observer"], TINY)
+    assert row["unit"] == "encounters/s"
+    assert row["notes"]["frames/s"] >= row["median"]  # every past episode has a step at least
+    assert row["notes"]["padding skipped"].endswith("%")
+
+
+def test_a_rate_is_a_median_over_repeats_without_the_first_call(monkeypatch):
+    seconds = iter([100.0, 1.0, 4.0, 2.0])  # the first call compiles
+    monkeypatch.setattr(bench, "seconds_of", lambda call: next(seconds))
+    row = bench.measurement("part", "what", "steps/s", 8, lambda: None, 3)
+    assert row["median"] == 4.0
+    assert row["notes"]["range"] == "2 … 8"

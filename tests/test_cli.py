@@ -1,0 +1,344 @@
+"""The `tomnet` command: what it prints, what it refuses, its exit codes, and runs that are stopped and go on."""
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers import made_up
+
+from tomnet import cli, cpu, zoo
+from tomnet.experiments.claims import Claim
+from tomnet.experiments.registry import EXPERIMENTS
+from tomnet.experiments.run import AGENTS
+from tomnet.files import load_arrays, read_jsonl, write_json
+from tomnet.observer.checkpoint import OBSERVER_FORMAT, VERSION, save_observer
+from tomnet.observer.tomnet import ObserverConfig
+from tomnet.observer.training import Interrupted
+
+NAME, MEMBERS = "goal-inference", ["2d", "8d"]
+ROOT = Path(__file__).parents[1]
+CONFIG = ObserverConfig(channels=2, character_channels=2, character_depth=1, torso_depth=1)
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    """Every test in a folder of its own, and this process left as it is."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cli, "prepare_cpu", lambda: None)
+    monkeypatch.setattr(zoo, "FOLDER", tmp_path / "zoo")
+    return tmp_path
+
+
+@pytest.fixture
+def tomnet(capsys):
+    def run(*args) -> tuple[int, str, str]:
+        code = cli.main([str(arg) for arg in args])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def refusal(tomnet):
+    """The one line that comes with exit code 2."""
+
+    def run(*args) -> str:
+        code, out, err = tomnet(*args)
+        assert (code, out) == (2, "")
+        assert err.startswith("tomnet: ")
+        assert err.count("\n") == 1
+        return err
+
+    return run
+
+
+def save_members(folder: Path, pattern: str, preset: str = "smoke") -> None:
+    for seed, member in enumerate(MEMBERS):
+        about = {"experiment": NAME, "member": member, "preset": preset, "command": "tomnet run", "encounters": 64}
+        save_observer(folder / pattern.format(member), made_up(CONFIG, seed), about)
+
+
+@pytest.fixture
+def evaluated(monkeypatch):
+    """An evaluation that takes no time and remembers what it was given."""
+    given = {}
+
+    def evaluate(observers, agents, seed):
+        given.update(observers=observers, agents=agents, seed=seed)
+        return {"table": [1.0, float("nan")]}, [Claim("G1", "It predicts", "partly", 0.5, (0.4, 0.6), "share", "≥ 0.9")]
+
+    monkeypatch.setitem(EXPERIMENTS, NAME, dataclasses.replace(EXPERIMENTS[NAME], evaluate=evaluate))
+    return given
+
+
+# --- What it prints
+
+
+def test_list_names_every_experiment(tomnet):
+    code, out, _ = tomnet("list")
+    assert code == 0
+    assert all(name in out for name in EXPERIMENTS)
+
+
+def test_the_version(tomnet):
+    assert tomnet("--version")[:2] == (0, "tomnet 0.1.0\n")
+
+
+@pytest.mark.parametrize("command", [(), *((name,) for name in cli.COMMANDS)])
+def test_help_is_there_for_every_command(command, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        cli.main([*command, "--help"])
+    assert not stopped.value.code
+    assert "usage: tomnet" in capsys.readouterr().out
+
+
+def test_help_and_mistakes_do_not_wait_for_jax():
+    code = "import sys; from tomnet.cli import main; main(['raport']); sys.exit('jax' in sys.modules)"
+    assert python(code).returncode == 0
+
+
+def test_evaluate_prints_the_claims(tomnet, evaluated, here):
+    save_members(here / "zoo" / NAME, "{}.safetensors")
+    code, out, _ = tomnet("evaluate", NAME)
+    assert code == 0
+    assert "G1" in out
+    assert "partly" in out
+    assert evaluated["seed"] == 1
+    assert evaluated["agents"] == AGENTS["laptop"]
+    assert list(evaluated["observers"]) == MEMBERS
+
+
+def test_evaluate_json_is_strict_and_has_the_shape_of_the_report(tomnet, evaluated, here):
+    save_members(here / "run", "{}/observer.safetensors")
+    _, out, _ = tomnet("evaluate", NAME, "--model", here / "run", "--agents", 50, "--seed", 4, "--json")
+    plain = json.loads(out, parse_constant=pytest.fail)
+    assert set(plain) == {"claims", "experiments", "environment"}
+    assert plain["claims"]["G1"]["verdict"] == "partly"
+    assert plain["experiments"][NAME]["tables"] == {"table": [1.0, None]}
+    assert plain["environment"]["agents"] == 50
+    assert plain["environment"]["seed"] == 4
+
+
+def test_an_observer_file_takes_the_place_of_the_pretrained_one(tomnet, evaluated, here):
+    save_members(here / "zoo" / NAME, "{}.safetensors")
+    other = made_up(CONFIG, seed=9)
+    save_observer(here / "mine", other, {"experiment": NAME, "member": "8d", "preset": "laptop"})
+    assert tomnet("evaluate", NAME, "--model", here / "mine")[0] == 0
+    heard = evaluated["observers"]["8d"].prediction_net.action.dense.weight
+    assert np.array_equal(heard, other.prediction_net.action.dense.weight)
+
+
+def test_the_report_keeps_each_result_as_it_goes(tomnet, evaluated, here, monkeypatch):
+    save_members(here / "zoo" / NAME, "{}.safetensors")
+    monkeypatch.setattr("tomnet.report.build_report", lambda results, folder, **_: folder / "index.html")
+    code, out, err = tomnet("report", "--out", here / "report")
+    assert code == 0
+    assert "index.html" in out
+    assert "[1/1] goal-inference" in err
+    assert json.loads((here / "report" / f"{NAME}.json").read_text())["claims"][0]["id"] == "G1"
+
+
+def test_figures_are_drawn_again_without_training(tomnet, here, monkeypatch):
+    drawn = []
+    monkeypatch.setattr("tomnet.figures.save_figures", lambda result, folder: drawn.append(folder) or [folder / "a"])
+    result = {"experiment": NAME, "preset": "smoke", "seed": 0, "tables": {}, "claims": []}
+    write_json(here / "result.json", result)
+    assert tomnet("figures", here)[0] == 0
+    assert drawn == [here / "figures"]
+
+
+# --- What it refuses
+
+
+@pytest.mark.parametrize(
+    ("args", "why"),
+    [
+        (("raport",), "unknown command 'raport'; did you mean 'report'?"),
+        ((), "a command is missing"),
+        (("run", "goal-inferense"), "unknown experiment 'goal-inferense'; did you mean 'goal-inference'?"),
+        (("evaluate", "chess"), "unknown experiment 'chess'; known: "),
+        (("run", NAME, "--preset", "laptp"), "unknown preset 'laptp'; did you mean 'laptop'?"),
+        (("run", NAME, "--seed", "-1"), "seed = -1"),
+        (("run", NAME, "--seed", 2**40), "seed = "),
+        (("run", NAME, "--seed", "one"), "--seed"),
+        (("run", NAME, "--sede", "1"), "--sede"),
+        (("run",), "NAME"),
+        (("bench", "wrld"), "unknown part 'wrld'; did you mean 'world'?"),
+        (("evaluate", NAME), "the zoo holds no pretrained observers of goal-inference"),
+        (("evaluate", NAME, "--agents", 1), "agents = 1"),
+        (("evaluate", NAME, "--model", "nowhere"), "nowhere: no such file or directory"),
+        (("report",), "nothing is pretrained"),
+        (("figures", "nowhere"), "no such file or directory"),
+    ],
+)
+def test_a_mistake_is_answered_in_one_line(args, why, refusal):
+    assert why in refusal(*args)
+
+
+@pytest.mark.parametrize("found", ["result.json", "2d/config.json", "2d/checkpoint.safetensors"])
+def test_a_folder_with_a_run_is_left_alone(found, refusal, here):
+    (here / "run" / "2d").mkdir(parents=True)
+    (here / "run" / found).write_text("precious")
+    assert "--resume" in refusal("run", NAME, "--preset", "smoke", "--out", here / "run")
+    assert (here / "run" / found).read_text() == "precious"
+    assert [path.name for path in (here / "run").rglob("*") if path.is_file()] == [Path(found).name]
+
+
+def test_a_run_of_another_kind_is_not_resumed(refusal, here):
+    write_json(here / "run" / "2d" / "config.json", {"about": {"experiment": NAME, "preset": "laptop"}})
+    line = refusal("run", NAME, "--preset", "smoke", "--out", here / "run", "--resume")
+    assert "holds a run of goal-inference with preset laptop" in line
+
+
+def test_a_damaged_observer_is_named(refusal, here):
+    save_members(here / "zoo" / NAME, "{}.safetensors")
+    path = here / "zoo" / NAME / "8d.safetensors"
+    raw = bytearray(path.read_bytes())
+    raw[-1] ^= 1
+    path.write_bytes(raw)
+    assert f"{path}: damaged" in refusal("evaluate", NAME)
+    path.write_bytes(raw[:100])
+    assert str(path) in refusal("report")
+
+
+@pytest.mark.parametrize("plain", [[], {}, {"claims": []}, {"claims": [{}]}, {"claims": [{"interval": 3}]}])
+def test_figures_of_something_else_are_refused(plain, refusal, here):
+    write_json(here / "result.json", plain)
+    assert "result.json: holds no result" in refusal("figures", here)
+
+
+def test_a_folder_that_cannot_be_written_is_named(refusal, here):
+    (here / "file").write_text("")
+    assert str(here / "file") in refusal("run", NAME, "--preset", "smoke", "--out", here / "file")
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), Interrupted("interrupted at step 2 of 4")])
+def test_ctrl_c_is_130_and_one_line(error, tomnet, monkeypatch):
+    monkeypatch.setattr(cli.List, "__call__", lambda self: (_ for _ in ()).throw(error))
+    code, _, err = tomnet("list")
+    assert code == 130
+    assert err.startswith("tomnet: interrupted")
+    assert err.count("\n") == 1
+
+
+def test_a_bug_is_not_hidden(tomnet, monkeypatch):
+    monkeypatch.setattr(cli.List, "__call__", lambda self: {}["missing"])
+    with pytest.raises(KeyError):
+        tomnet("list")
+
+
+# --- Runs that are stopped and go on
+
+# the real command on a smoke run made longer, with a checkpoint after every chunk and nothing to evaluate or draw
+LONG_RUN = """
+import dataclasses, sys, types
+from tomnet import cli
+from tomnet.experiments import goal_inference, registry
+
+def members(preset):
+    member = goal_inference.members(preset)[0]
+    training = dataclasses.replace(member.training, steps=40, checkpoint_seconds=0.0)
+    observer = dataclasses.replace(member.observer, character_depth=1, torso_depth=1, heads=("action",))
+    return (dataclasses.replace(member, training=training, observer=observer),)
+
+shortened = dict(members=members, evaluate=lambda observers, agents, seed: ({}, []))
+registry.EXPERIMENTS["goal-inference"] = dataclasses.replace(goal_inference.EXPERIMENT, **shortened)
+sys.modules["tomnet.figures"] = types.SimpleNamespace(save_figures=lambda result, folder: [])
+sys.exit(cli.main(["run", "goal-inference", "--preset", "smoke", *sys.argv[1:]]))
+"""
+
+
+def started(code: str, *args) -> subprocess.Popen:
+    compiled = ROOT / ".cache" / "jax"
+    environ = os.environ | {"PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu", "JAX_COMPILATION_CACHE_DIR": str(compiled)}
+    command = [sys.executable, "-c", code, *map(str, args)]
+    return subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def python(code: str, *args) -> subprocess.CompletedProcess:
+    process = started(code, *args)
+    out, err = process.communicate(timeout=300)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def stopped(number: int, after_step: int, folder: Path, *args) -> tuple[int, str]:
+    """Start the long run and send it a signal once it has come so far; its exit code and its last line."""
+    process = started(LONG_RUN, "--out", folder, *args)
+    metrics, deadline = folder / "2d" / "metrics.jsonl", time.monotonic() + 300
+    while not (metrics.exists() and any(row["step"] >= after_step for row in read_jsonl(metrics))):
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    process.send_signal(number)
+    err = process.communicate(timeout=60)[1]
+    return process.returncode, (err.splitlines() or [""])[-1]
+
+
+def test_a_run_killed_and_interrupted_goes_on_to_the_same_weights(here):
+    assert python(LONG_RUN, "--out", here / "undisturbed").returncode == 0
+
+    assert stopped(signal.SIGKILL, 6, here / "run")[0] == -signal.SIGKILL
+    code, line = stopped(signal.SIGINT, 14, here / "run", "--resume")
+    assert code == 130
+    assert line.startswith("tomnet: interrupted at step")
+    assert line.endswith("of 40; --resume goes on from there")
+    assert not (here / "run" / "result.json").exists()
+    resumed = python(LONG_RUN, "--out", here / "run", "--resume")
+    assert resumed.returncode == 0, resumed.stderr
+    assert (here / "run" / "result.json").exists()
+
+    mine, theirs = (
+        load_arrays(here / name / "2d" / "observer.safetensors", OBSERVER_FORMAT, VERSION)[0]
+        for name in ("run", "undisturbed")
+    )
+    assert mine.keys() == theirs.keys()
+    assert all(np.array_equal(mine[name], theirs[name]) for name in mine)
+    steps = [row["step"] for row in read_jsonl(here / "run" / "2d" / "metrics.jsonl")]
+    assert steps == list(range(2, 42, 2))  # none lost, none twice
+
+
+# --- Before JAX starts
+
+
+@pytest.fixture
+def environ(monkeypatch, here):
+    monkeypatch.setattr(cpu, "_keep_freed_memory", lambda: None)
+    for name in ("XLA_FLAGS", "JAX_PLATFORMS", "JAX_COMPILATION_CACHE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TOMNET_CACHE", str(here / "cache"))
+    return os.environ
+
+
+@pytest.mark.parametrize(
+    ("platforms", "jaxlib", "flags", "expected"),
+    [
+        ("", "0.10.2", "", cpu.OWN_CONVOLUTIONS),
+        ("cpu", "0.10.0", "--xla_a=1", f"--xla_a=1 {cpu.OWN_CONVOLUTIONS}"),
+        ("cpu", "0.11.0", "", ""),  # a flag that this version may not know would abort the process
+        ("cuda", "0.10.2", "", ""),
+        ("cpu", "0.10.2", "--xla_cpu_experimental_ynn_fusion_type=", "--xla_cpu_experimental_ynn_fusion_type="),
+    ],
+)
+def test_xla_is_given_only_flags_that_it_knows(platforms, jaxlib, flags, expected, environ, monkeypatch):
+    monkeypatch.setenv("JAX_PLATFORMS", platforms)
+    monkeypatch.setenv("XLA_FLAGS", flags)
+    monkeypatch.setattr(cpu, "version", lambda name: jaxlib)
+    cpu.prepare_cpu()
+    assert environ["XLA_FLAGS"] == expected
+
+
+def test_compiled_programs_are_kept_where_asked_or_not_at_all(environ, here, monkeypatch):
+    cpu.prepare_cpu()
+    assert environ["JAX_COMPILATION_CACHE_DIR"].startswith(str(here / "cache"))
+    monkeypatch.delenv("JAX_COMPILATION_CACHE_DIR")
+    (here / "file").write_text("")
+    monkeypatch.setenv("TOMNET_CACHE", str(here / "file"))
+    cpu.prepare_cpu()
+    assert "JAX_COMPILATION_CACHE_DIR" not in environ

@@ -1,0 +1,167 @@
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+from figures.hand_made import hand_made
+
+from tomnet.experiments.claims import Claim
+from tomnet.experiments.registry import EXPERIMENTS
+from tomnet.report import SIGNS, build_report, environment_of
+
+VOID = {"meta", "img", "br", "hr", "link", "input"}
+
+
+class Page(HTMLParser):
+    """Tags must close in order; ids must be unique; images must say what they show."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict]] = []
+        self.text: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+    def attributes(self, name: str) -> list[str]:
+        return [attrs[name] for _, attrs in self.tags if name in attrs]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    page = build_report([hand_made(name) for name in EXPERIMENTS], folder, cards={"goal-inference": "<b>bold</b>"})
+    assert page == folder / "index.html"
+    return folder
+
+
+@pytest.fixture(scope="module")
+def html(folder):
+    return (folder / "index.html").read_text()
+
+
+@pytest.fixture(scope="module")
+def page(html):
+    return Page(html)
+
+
+def test_the_page_is_well_formed_and_accessible(page):
+    assert page.tags[0] == ("html", {"lang": "en"})
+    ids = page.attributes("id")
+    assert len(ids) == len(set(ids))
+    images = [attrs for tag, attrs in page.tags if tag == "img"]
+    assert len(images) > 15
+    assert all(len(image["alt"]) > 20 for image in images)
+    for target in page.attributes("href"):
+        assert not target.startswith("#") or target[1:] in ids
+
+
+def test_the_page_asks_nothing_of_the_network(html, page):
+    assert len(html) < 5_000_000
+    assert not {"script", "link", "iframe", "object"} & {tag for tag, _ in page.tags}
+    assert all(source.startswith("data:image/svg+xml;base64,") for source in page.attributes("src"))
+    assert not [target for target in page.attributes("href") if re.match(r"(\w+:)?//", target)]
+    assert "url(" not in html
+    assert "@import" not in html
+
+
+def test_linked_files_are_there(folder, page):
+    links = [target for target in page.attributes("href") if not target.startswith("#")]
+    assert "results.json" in links
+    assert all((folder / link).is_file() for link in links)
+    stems = {f"figure-{n}" for experiment in EXPERIMENTS.values() for n in experiment.figures} | {"figure-1"}
+    assert {path.name for path in (folder / "figures").iterdir()} == {f"{s}.{f}" for s in stems for f in ("svg", "png")}
+
+
+def test_every_claim_is_in_the_ledger_with_its_verdict_in_words(html):
+    rows = dict(re.findall(r'<tr><th scope="row">(\w\d)</th>(.*?)</tr>', html))
+    for name, experiment in EXPERIMENTS.items():
+        for claim in hand_made(name).claims:
+            assert claim.id in experiment.claims
+            assert f"{SIGNS[claim.verdict]}</span> {claim.verdict}<" in rows[claim.id]
+    assert list(rows) == ["R1", "R2", "R3", "R4", "R5", "G1", "G2", "G3", "G4", "G5", "G6", "G7", "G8"]
+
+
+def test_verdicts_are_counted(page):
+    claims = [claim for name in EXPERIMENTS for claim in hand_made(name).claims]
+    reproduced = sum(claim.verdict == "reproduced" for claim in claims)
+    assert f"reproduced: {reproduced}" in re.sub(r"\s+", " ", "".join(page.text))
+
+
+def test_results_json(folder):
+    def refuse(constant):
+        raise AssertionError(f"{constant} is not JSON")
+
+    written = json.loads((folder / "results.json").read_text(), parse_constant=refuse)
+    assert set(written) == {"claims", "experiments", "environment"}
+    assert set(written["claims"]) == {id for experiment in EXPERIMENTS.values() for id in experiment.claims}
+    fields = {"verdict", "value", "interval", "unit", "paper", "ideal", "statement", "decided_by", "detail"}
+    assert all(fields <= set(claim) for claim in written["claims"].values())
+    assert set(written["experiments"]) == set(EXPERIMENTS)
+    assert written["experiments"]["goal-inference"]["tables"]["2d"]["action"]["captured"] == 0.85
+    assert {"device", "commit", "seed", "cores", "agents"} <= set(written["environment"])
+
+
+def test_a_card_is_shown_as_it_is_written(html):
+    assert "<pre>&lt;b&gt;bold&lt;/b&gt;</pre>" in html
+
+
+def test_hostile_text_is_only_text(tmp_path):
+    result = hand_made("greedy-agents")
+    hostile = "\"><script>alert(1)</script>'&"
+    result.claims = [
+        Claim(
+            "G8",
+            hostile,
+            "partly",
+            0.5,
+            None,
+            hostile,
+            hostile,
+            hostile,
+            detail={hostile: [hostile, None, True]},
+        )
+    ]
+    result.preset, result.environment = hostile, {hostile: hostile}
+    card = tmp_path / "card.md"
+    card.write_text(hostile)
+    written = build_report([result], tmp_path / "out", cards={"greedy-agents": card}).read_text()
+    parsed = Page(written)
+    assert "script" not in {tag for tag, _ in parsed.tags}
+    assert "".join(parsed.text).count("<script>alert(1)</script>") >= 6
+
+
+def test_missing_experiments_are_named(tmp_path):
+    written = build_report([hand_made("goal-inference")], tmp_path, seconds=61.2).read_text()
+    text = re.sub(r"\s+", " ", "".join(Page(written).text))
+    for name in ("random-agents", "goal-snapshots", "greedy-agents"):
+        assert f"no result for {name}" in text
+    assert text.count("– not evaluated") == 1 + 5 + 5 + 1  # the count, and a line for each claim
+    assert "61 s" in text
+
+
+def test_nothing_to_report(tmp_path):
+    text = "".join(Page(build_report([], tmp_path).read_text()).text)
+    assert text.count("Missing:") == len(EXPERIMENTS)
+    assert json.loads((tmp_path / "results.json").read_text())["claims"] == {}
+
+
+def test_the_environment_names_what_differs():
+    one, other = hand_made("goal-inference"), hand_made("greedy-agents")
+    other.environment["agents"] = 9
+    merged = environment_of([one, other])
+    assert merged["device"] == "CPU"
+    assert merged["seed"] == 3
+    assert merged["agents"] == {"goal-inference": 7, "greedy-agents": 9}

@@ -1,0 +1,75 @@
+"""What an agent sees, against a plain double loop."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from helpers import sample_levels
+
+from tomnet.errors import BadSetting
+from tomnet.world.gridworld import World, reset_to_level
+from tomnet.world.levels import parse_level
+from tomnet.world.views import FIRST_OBJECT, FREE, WALL, in_view, window
+
+WORLD = World(size=5, objects=2, max_walls=1)
+
+see = eqx.filter_jit(window)
+
+
+def seen_from(walls, agent_cell: int, object_cells, width: int) -> np.ndarray:
+    """The window, cell by cell."""
+    row, col = divmod(agent_cell, 5)
+    codes = np.full((width, width), WALL)
+    for i in range(width):
+        for j in range(width):
+            r, c = row + i - width // 2, col + j - width // 2
+            if 0 <= r < 5 and 0 <= c < 5:
+                here = [FIRST_OBJECT + k for k, cell in enumerate(object_cells) if cell == r * 5 + c]
+                codes[i, j] = here[0] if here else WALL if walls[r, c] else FREE
+    return codes
+
+
+@pytest.mark.parametrize("width", [1, 3, 11])
+def test_the_window_holds_what_lies_around_the_agent(width):
+    states = jax.vmap(reset_to_level)(sample_levels(jax.random.key(1), WORLD, 40))
+    windows = np.asarray(eqx.filter_jit(jax.vmap(window, in_axes=(0, None)))(states, width))
+    walls, agents, objects = map(np.asarray, (states.walls, states.agent_cell, states.object_cells))
+    for i in range(40):
+        assert np.array_equal(windows[i], seen_from(walls[i], int(agents[i]), objects[i], width))
+
+
+def test_a_window_at_the_edge_sees_walls_outside_and_keeps_rows_and_cols_apart():
+    state = reset_to_level(parse_level(".@A..\n#....\n..B..\n.....\n.....", WORLD))
+    a, b = FIRST_OBJECT, FIRST_OBJECT + 1
+    expected = [
+        [WALL, WALL, WALL, WALL, WALL],
+        [WALL, WALL, WALL, WALL, WALL],
+        [WALL, FREE, FREE, a, FREE],
+        [WALL, WALL, FREE, FREE, FREE],
+        [WALL, FREE, FREE, b, FREE],
+    ]
+    assert np.asarray(see(state, 5)).tolist() == expected
+
+
+def test_an_absent_object_is_seen_nowhere():
+    state = reset_to_level(parse_level("@....\n.....\n.....\n.....\n....A", WORLD))
+    assert FIRST_OBJECT + 1 not in np.asarray(see(state, 11))
+
+
+@pytest.mark.parametrize("width", [1, 3, 9])
+def test_the_cells_in_view_are_those_within_reach_on_both_axes(width):
+    seen = np.asarray(jax.jit(jax.vmap(lambda cell: in_view(cell, width, 5)))(jnp.arange(25)))
+    for cell in range(25):
+        for other in range(25):
+            rows, cols = abs(cell // 5 - other // 5), abs(cell % 5 - other % 5)
+            assert seen[cell, other // 5, other % 5] == (max(rows, cols) <= width // 2)
+
+
+@pytest.mark.parametrize("width", [0, 2, 4, -1, 13])
+def test_an_even_or_oversized_field_of_view_is_refused(width):
+    state = reset_to_level(parse_level("@....\n.....\n.....\n.....\n....A", WORLD))
+    with pytest.raises(BadSetting, match=f"field of view = {width}: must be odd and between 1 and 11"):
+        window(state, width)
+    with pytest.raises(BadSetting, match=f"field of view = {width}: must be odd and between 1 and 11"):
+        in_view(jnp.int32(0), width, 5)
