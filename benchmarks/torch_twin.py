@@ -5,12 +5,14 @@
 The twin does what one would write first: the batch is padded, and every step of every past episode, real or not,
 goes through the resnet. tomnet packs the real frames. Both take a step of Adam on the same encounters; the planes
 that PyTorch reads are made beforehand, tomnet's inside its step. The two take turns, so that whatever else the
-machine does falls on both.
+machine does falls on both. On a busy machine, pin it to one core (`taskset -c 0 …`): it then also compares the
+processor time of the two, which other work does not lengthen.
 """
 
 import argparse
 import os
 import statistics
+import time
 from collections.abc import Callable
 
 from tomnet.cpu import prepare_cpu
@@ -28,12 +30,13 @@ from tomnet.bench import seconds_of  # noqa: E402
 from tomnet.episodes.encounter import Encounter  # noqa: E402
 from tomnet.episodes.episode import Snapshot  # noqa: E402
 from tomnet.experiments.environment import environment  # noqa: E402
-from tomnet.experiments.goal_inference import members  # noqa: E402
+from tomnet.experiments.registry import find  # noqa: E402
 from tomnet.observer.frames import ACTIONS, capacity_for, channels, frame_count, pair_planes, state_planes  # noqa: E402
 from tomnet.observer.tomnet import ObserverConfig  # noqa: E402
 from tomnet.observer.training import first_state, one_step  # noqa: E402
 
 GAMMAS = 3
+WARM_UP = 3  # steps that compile and settle
 
 
 # --- The twin
@@ -79,12 +82,12 @@ class CharacterNet(nn.Module):
         self.lstm = nn.LSTM(self.pool.width, 2 * width, batch_first=True)
         self.dense = nn.Linear(2 * width, config.embedding)
 
-    def forward(self, past, cells, length):
+    def forward(self, past, cells, length, real):
         agents, episodes, steps = past.shape[:3]
         features = self.pool(self.resnet(past.flatten(0, 2)), cells.flatten())
         hidden, _ = self.lstm(features.view(agents * episodes, steps, -1))
         last = hidden[torch.arange(agents * episodes), length.flatten() - 1]
-        return self.dense(last).view(agents, episodes, -1).sum(1)
+        return (self.dense(last).view(agents, episodes, -1) * real[..., None]).sum(1)
 
 
 class PooledHead(nn.Module):
@@ -110,8 +113,8 @@ class Twin(nn.Module):
             nn.Conv2d(width, width, 3, padding=1), nn.ReLU(), nn.Conv2d(width, GAMMAS, 3, padding=1)
         )
 
-    def forward(self, past, past_cells, length, query, agent_cell):
-        character = self.character_net(past, past_cells, length)
+    def forward(self, past, past_cells, length, past_real, query, agent_cell):
+        character = self.character_net(past, past_cells, length, past_real)
         tiled = character[:, :, None, None].expand(-1, -1, *query.shape[2:])
         features = self.torso(torch.cat([query, tiled], 1))
         return (
@@ -142,7 +145,7 @@ def torch_batch(encounters: Encounter) -> tuple[tuple, dict]:
     frames = tensor(jax.jit(jax.vmap(jax.vmap(planes_of)))(past)).movedim(-1, 3).contiguous()
     states = tensor(jax.vmap(state_planes)(query)).movedim(-1, 1).contiguous()
     cells, lengths = tensor(past.agent_cells, np.int64), tensor(past.length, np.int64)
-    inputs = frames, cells, lengths, states, tensor(query.agent_cell, np.int64)
+    inputs = frames, cells, lengths, tensor(encounters.past_real), states, tensor(query.agent_cell, np.int64)
     targets = {
         "action": tensor(encounters.targets.action, np.int64),
         "consumption": tensor(encounters.targets.consumption),
@@ -174,13 +177,14 @@ def torch_step(config: ObserverConfig, encounters: Encounter, channels_last: boo
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--experiment", default="goal-inference", choices=("goal-inference", "greedy-agents"))
     parser.add_argument("--preset", default="laptop", choices=("smoke", "laptop", "full"))
     parser.add_argument("--batch", type=int, help="encounters in a step (the preset's by default)")
     parser.add_argument("--repeats", type=int, default=20)
     args = parser.parse_args()
     torch.manual_seed(0)
     torch.set_num_threads(len(os.sched_getaffinity(0)))
-    member = members(args.preset)[0]
+    member = find(args.experiment).members(args.preset)[0]
     batch = args.batch or member.training.batch
     encounters = eqx.filter_jit(member.sample)(jax.random.key(0), batch)
     real = int(frame_count(encounters.past, encounters.past_real).sum())
@@ -191,29 +195,32 @@ def main() -> None:
         "PyTorch, channels last": torch_step(member.observer, encounters, channels_last=True),
         "tomnet": lambda: one_step(state, encounters, member.training, capacity),
     }
-    seconds: dict[str, list[float]] = {name: [] for name in steps}
-    for repeat in range(args.repeats + 3):
+    wall: dict[str, list[float]] = {name: [] for name in steps}
+    processor: dict[str, list[float]] = {name: [] for name in steps}
+    for repeat in range(args.repeats + WARM_UP):
         for name, step in steps.items():
-            once = seconds_of(step)
-            if repeat >= 3:  # the first ones compile and warm up
-                seconds[name].append(once)
-    print(f"goal-inference, {args.preset}: {batch} encounters of {padded // batch} padded frames")
+            began = time.process_time()
+            seconds = seconds_of(step)
+            if repeat >= WARM_UP:
+                wall[name].append(seconds)
+                processor[name].append(time.process_time() - began)
+    print(f"{args.experiment}, {args.preset}: {batch} encounters of {padded // batch} padded frames")
     print(f"{real} of {padded} frames are real; tomnet computes {capacity}, so {1 - capacity / padded:.0%} is skipped")
-    print_speeds(seconds, batch, padded)
+    print_speeds("median", {name: statistics.median(each) for name, each in wall.items()}, batch, padded)
+    print_speeds("fastest", {name: min(each) for name, each in wall.items()}, batch, padded)
+    if torch.get_num_threads() == 1:  # with several, waiting for one another counts as work
+        print_speeds("CPU time", {name: statistics.median(each) for name, each in processor.items()}, batch, padded)
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads")
     print(", ".join(f"{name} {value}" for name, value in environment().items()))
 
 
-def print_speeds(seconds: dict[str, list[float]], batch: int, padded: int) -> None:
-    """Medians, and the fastest of all repeats, on which other work on the machine weighs least."""
-    for title, statistic in {"median": statistics.median, "fastest": min}.items():
-        each = {name: statistic(times) for name, times in seconds.items()}
-        twin = min(time for name, time in each.items() if name != "tomnet")  # PyTorch at its best
-        for name, time in each.items():
-            print(
-                f"{title:8} {name:23} {1000 * time:7.1f} ms/step {batch / time:8,.0f} encounters/s "
-                f"{padded / time:9,.0f} padded frames/s {twin / time:5.2f}×"
-            )
+def print_speeds(what: str, seconds: dict[str, float], batch: int, padded: int) -> None:
+    twin = min(each for name, each in seconds.items() if name != "tomnet")  # PyTorch at its best
+    for name, each in seconds.items():
+        print(
+            f"{what:8} {name:23} {1000 * each:7.1f} ms/step {batch / each:8,.0f} encounters/s "
+            f"{padded / each:9,.0f} padded frames/s {twin / each:5.2f}×"
+        )
 
 
 if __name__ == "__main__":

@@ -140,11 +140,12 @@ class Report:
             raise TomnetError("nothing is pretrained; `tomnet run NAME` trains an experiment's observers")
         results = []
         for number, experiment in enumerate(pretrained, start=1):
+            say(f"[{number}/{len(pretrained)}] {experiment.name}")
             result = measure(experiment, None, self.agents, self.seed)
             write_json(self.out / f"{experiment.name}.json", result.to_json())
             results.append(result)
             verdicts = ", ".join(f"{claim.id} {claim.verdict}" for claim in result.claims)
-            say(f"[{number}/{len(pretrained)}] {experiment.name}, {result.seconds:.0f} s: {verdicts}")
+            say(f"      {verdicts} ({result.seconds:.0f} s)")
         cards = {name: zoo.card(name) for name in (result.experiment for result in results)}
         cards = {name: card for name, card in cards.items() if card.exists()}
         page = build_report(results, self.out, cards=cards, seconds=time.monotonic() - started)

@@ -6,7 +6,7 @@ from typing import Any
 from ..experiments.claims import Claim
 from ..experiments.experiment import Experiment, Result
 from ..observer.checkpoint import named_arrays
-from ..observer.tomnet import ToMnet
+from ..observer.tomnet import ObserverConfig, ToMnet
 
 LOSSES = ("network", "ideal", "no_past")  # the columns that make a table one of losses
 COLUMNS = (*LOSSES, "captured")
@@ -26,7 +26,8 @@ def compose_card(experiment: Experiment, observers: dict[str, tuple[ToMnet, dict
 
 def _what_it_is(experiment: Experiment, observers: dict) -> str:
     names = ", ".join(f"`{name}`" for name in observers)
-    place = f"section {experiment.section} (figures {', '.join(experiment.figures)})"
+    figures = f"figure{'s' if len(experiment.figures) > 1 else ''} {', '.join(experiment.figures)}"
+    place = f"section {experiment.section} ({figures})"
     return f"""# {experiment.title}: pretrained observers
 
 Observers (ToMnets) for {place} of "Machine Theory of Mind": {names}.
@@ -65,15 +66,22 @@ def _architecture(observers: dict[str, tuple[ToMnet, dict[str, Any]]]) -> str:
         rows.append(
             (
                 name,
-                f"{config.character}, {config.character_depth} × {config.character_channels} channels",
+                _character_net(config),
                 config.embedding,
-                f"{config.torso_depth} × {config.channels} channels",
+                f"{config.torso_depth} convolutions, {config.channels} channels",
                 ", ".join(config.heads),
                 f"{count:,}",
             )
         )
-    columns = ("observer", "character net", "embedding", "prediction torso", "heads", "numbers")
+    columns = ("observer", "character net", "embedding", "prediction torso", "heads", "parameters")
     return "## Architecture\n\n" + _table(columns, rows)
+
+
+def _character_net(config: ObserverConfig) -> str:
+    width = f"{config.character_channels} channels"
+    if config.character == "sequence":
+        return f"a convolution and a convolutional LSTM, {width}"
+    return f"{config.character}, {config.character_depth} convolutions, {width}"
 
 
 def _evaluation(result: Result) -> str:
