@@ -55,9 +55,9 @@ def test_more_room_for_frames_changes_nothing(encounters_of, observer_of, learns
     assert differing(learns(observer, encounters), learns(observer, encounters, 80), 1e-5) == []
 
 
-def test_more_room_for_episodes_and_steps_changes_nothing(encounters_of, observer_of, thinks):
+def test_more_room_for_episodes_and_steps_changes_nothing(kind, encounters_of, observer_of, thinks):
     """Two more steps in every episode and one more episode for every agent, none of them real."""
-    encounters = encounters_of("episodes")
+    encounters, observer = encounters_of(kind), observer_of(kind)
     past, room = encounters.past, [(0, 0), (0, 1), (0, 2)]
     wider = Episode(
         walls=jnp.pad(past.walls, [*room[:2], (0, 0), (0, 0)], constant_values=True),
@@ -66,10 +66,9 @@ def test_more_room_for_episodes_and_steps_changes_nothing(encounters_of, observe
         actions=jnp.pad(past.actions, room, constant_values=2),
         consumed=jnp.pad(past.consumed, room),
         final_cell=jnp.pad(past.final_cell, room[:2]),
-        length=jnp.pad(past.length, room[:2], constant_values=6),
+        length=jnp.pad(past.length, room[:2], constant_values=1),
     )
     padded = eqx.tree_at(lambda e: (e.past, e.past_real), encounters, (wider, jnp.pad(encounters.past_real, room[:2])))
-    observer = observer_of("episodes")
     assert differing(thinks(observer, encounters)[:2], thinks(observer, padded)[:2], 1e-5) == []
 
 

@@ -161,12 +161,13 @@ def train(
     with RunLock(folder), stop_requests() as stopped:
         state, seconds = _prepare(config, training, folder, seed, about, resume)
         done = int(state.step)
+        was_finished = done >= training.steps
         header = _settings(config, training, seed) | {"about": about}
 
         def checkpoint():
             save_state(folder / CHECKPOINT, state, header | {"seconds": seconds})
 
-        if done < training.steps:
+        if not was_finished:
             sample = eqx.filter_jit(sample)
             held_out = sample(stream(seed, HELD_OUT_STREAM), training.held_out)
             glimpse = jax.tree.map(lambda leaf: leaf[:8], held_out)
@@ -197,7 +198,8 @@ def train(
                 if done >= training.steps or time.monotonic() - saved > training.checkpoint_seconds:
                     checkpoint()
                     saved = time.monotonic()
-        if not (folder / OBSERVER).exists():  # a run may have been stopped between its last step and this line
+        # a run may have been stopped between its last step and this line, so a finished one is looked at again
+        if not (was_finished and (folder / OBSERVER).exists()):
             save_observer(folder / OBSERVER, state.observer, about | {"seconds": round(seconds, 1), "seed": seed})
     return state.observer
 
