@@ -59,10 +59,10 @@ def test_an_experiment_says_how_long_each_preset_takes(experiment):
     assert set(experiment.minutes) == set(PRESETS)
 
 
-def test_a_docstring_gives_the_command_and_what_to_expect(experiment):
+def test_a_docstring_gives_the_command_and_the_goal(experiment):
     docstring = module_of(experiment).__doc__
     assert f"tomnet run {experiment.name} --preset laptop" in docstring
-    assert "Expected:" in docstring
+    assert "Goal:" in docstring
 
 
 def test_every_claim_belongs_to_the_ledger_and_to_one_experiment():

@@ -86,6 +86,7 @@ def random_tables() -> dict[str, Any]:
             "points": [[float(i % 5), float(i // 5)] for i in range(10)],
             "counts": [[10 if kind == i % 5 else 0 for kind in range(5)] for i in range(10)],
             "count_r2": 0.5,
+            "tied": 0.05,
             "most_seen": 0.9,
             "most_seen_interval": around(0.9),
         },

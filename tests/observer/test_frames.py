@@ -191,5 +191,5 @@ def test_batches_are_dealt_about_the_same_number_of_frames():
     counts = np.random.default_rng(0).integers(0, 100, 160)
     dealt = np.asarray(deal(jnp.asarray(counts), 8))
     sums = counts[dealt].sum(1)
-    assert np.ptp(sums) < 0.1 * sums.mean()
+    assert np.ptp(sums) < 0.03 * sums.mean()
     assert np.ptp(counts.reshape(8, 20).sum(1)) > 0.2 * sums.mean()  # left as they come, they would differ more

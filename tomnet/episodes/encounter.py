@@ -1,6 +1,7 @@
 """An encounter: what one training example is, and how encounters with a population are drawn."""
 
 from collections.abc import Callable
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -12,7 +13,7 @@ from .episode import Episode, Snapshot
 from .observer_view import ObserverView, sees_all
 from .targets import Targets, targets_from
 
-Play = Callable[[Array, eqx.Module, int], Episode]
+Play = Callable[[Array, Any, int], Episode]
 """`(key, one agent, how many) -> that many of its episodes`, on levels of their own."""
 
 
@@ -86,8 +87,7 @@ def _one_encounter(
         times = (jax.random.uniform(snapshot_key, (meeting.max_past,)) * earlier.length).astype(jnp.int32)
         earlier = jax.vmap(Episode.at)(earlier, times)
     earlier = jax.vmap(meeting.view)(jax.random.split(view_key, meeting.max_past), earlier)
-    if past is None:
-        past = jax.random.randint(count_key, (), meeting.min_past, meeting.max_past + 1)
+    count = jax.random.randint(count_key, (), meeting.min_past, meeting.max_past + 1) if past is None else past
     if meeting.query_at_start:
         time, recent = jnp.int32(0), None
     else:
@@ -95,7 +95,7 @@ def _one_encounter(
         recent = meeting.view(recent_key, current.until(time))
     return Encounter(
         past=earlier,
-        past_real=jnp.arange(meeting.max_past) < past,
+        past_real=jnp.arange(meeting.max_past) < count,
         recent=recent,
         query=meeting.view(query_key, current.at(time)).first_state(),
         targets=targets_from(current, time),

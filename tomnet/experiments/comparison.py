@@ -55,6 +55,12 @@ def exact(ideal: InversePlanner, encounters: Encounter, snapshots: bool) -> tupl
     return weights, Observed.of(ideal.predict(weights, encounters.query), encounters)
 
 
+def eats(predictions: Predictions) -> np.ndarray:
+    """The predicted probability of each object being eaten."""
+    assert predictions.consumption is not None
+    return np.asarray(jax.nn.sigmoid(predictions.consumption))
+
+
 def seen_only(encounters: Encounter, past: int) -> Encounter:
     """The same encounters with no more than the first `past` episodes seen."""
     few = jnp.arange(encounters.past_real.shape[-1]) < past

@@ -2,7 +2,7 @@
 
     tomnet run goal-inference --preset laptop     minutes on two cores
 
-Expected: at least 90% (consumption) and 80% (action, successor maps) of what the past can tell, for 2-D and 8-D
+Goal: at least 90% (consumption) and 80% (action, successor maps) of what the past can tell, for 2-D and 8-D
 embeddings alike.
 """
 

@@ -2,7 +2,7 @@
 
     tomnet run goal-snapshots --preset laptop     minutes on two cores
 
-Expected: predictions that improve with every snapshot; above chance with none; and a 2-D embedding in which the
+Goal: predictions that improve with every snapshot; above chance with none; and a 2-D embedding in which the
 preferred object shows, also when the next action is the only prediction trained.
 """
 
@@ -26,6 +26,7 @@ from .comparison import (
     GOALS,
     Observed,
     comparison_table,
+    eats,
     exact,
     meets_goals,
     network,
@@ -130,7 +131,7 @@ def trapped(observer: ToMnet, ideal: InversePlanner, encounters: Encounter, key)
     _, net = network(observer, met)
     _, best = exact(ideal, met, snapshots=True)
     given = {
-        name: np.asarray(jax.nn.sigmoid(observed.predictions.consumption))[np.arange(len(alone)), only]
+        name: eats(observed.predictions)[np.arange(len(alone)), only]
         for name, observed in {"network": net, "ideal": best}.items()
     }
     mean, interval = mean_interval(given["network"])

@@ -2,7 +2,7 @@
 
     tomnet run greedy-agents --preset laptop     minutes on two cores
 
-Expected: after a far trip the observer expects the same object again, after a short one it is more cautious; and the
+Goal: after a far trip the observer expects the same object again, after a short one it is more cautious; and the
 subspecies can be read out of the embedding nearly as well as exact inference allows.
 """
 
@@ -21,7 +21,7 @@ from ..observer.tomnet import ObserverConfig, ToMnet
 from ..observer.training import EVALUATION_STREAM, TrainingConfig, stream
 from ..world.gridworld import MAZE
 from .claims import Claim, bootstrap, mean_interval, verdict
-from .comparison import comparison_table, exact, network, seen_only, without_past
+from .comparison import comparison_table, eats, exact, network, seen_only, without_past
 from .examples import plain_episode, plain_snapshot
 from .experiment import Experiment, Member, Preset
 from .fields import every_cell
@@ -100,7 +100,7 @@ def _trips(ideal: InversePlanner, encounters: Encounter, net, best) -> tuple[dic
     for name, chosen in {"far": far, "near": near}.items():
         table[name] = {"episodes": int(chosen.sum())}
         for who, observed in {"network": net, "ideal": best}.items():
-            expected = np.asarray(jax.nn.sigmoid(observed.predictions.consumption))[rows, eaten][chosen]
+            expected = eats(observed.predictions)[rows, eaten][chosen]
             if len(expected) > 1:
                 table[name][who], table[name][f"{who}_interval"] = mean_interval(expected)
         table[name]["happened"] = (
@@ -122,7 +122,7 @@ def _example(observer: ToMnet, ideal: InversePlanner, encounters: Encounter, cho
     return {
         "past": plain_episode(jax.tree.map(lambda leaf: leaf[0, 0], one.past)),
         "query": plain_snapshot(query),
-        "network": np.asarray(jax.nn.sigmoid(predictions.consumption)).tolist(),
+        "network": eats(predictions).tolist(),
         "ideal": np.asarray(ideal.consumption_field(weights, one.query))[0].reshape(MAZE.cells, -1).tolist(),
     }
 
@@ -131,19 +131,19 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
     one = tables["curve"][1]
     share = (one["auc"] - 0.5) / (one["ideal_auc"] - 0.5)
     trips = tables["trips"]
-    more_cautious = trips["far"].get("network", np.nan) - trips["near"].get("network", np.nan)
+    surer_after_far = trips["far"].get("network", np.nan) - trips["near"].get("network", np.nan)
     return [
         Claim(
             "G8",
             "From one trajectory it tells greedy agents from goal-driven ones",
-            verdict(share >= 0.8 and more_cautious > 0.05, share >= 0.5),
+            verdict(share >= 0.8 and surer_after_far > 0.05, share >= 0.5),
             one["auc"],
             one["auc_interval"],
             "area under the curve for the subspecies, read out of the embedding after one trajectory",
             "reproduced: at least 0.8 of the ideal observer's lead over chance, and an object gone far for is "
             "expected again more surely (by 0.05) than a near one; partly: 0.5 of the lead",
             ideal=one["ideal_auc"],
-            detail={"more_sure_after_a_far_trip": more_cautious, "share_of_lead": share},
+            detail={"more_sure_after_a_far_trip": surer_after_far, "share_of_lead": share},
         )
     ]
 

@@ -8,24 +8,25 @@ from ..files import read_json, write_json
 from ..observer.tomnet import ToMnet
 from ..observer.training import train
 from .environment import environment
-from .experiment import PRESETS, Experiment, Member, Result
+from .experiment import PRESETS, Experiment, Member, Preset, Result
 
 RESULT = "result.json"
 AGENTS = {"smoke": 40, "laptop": 500, "full": 1000}
 """How many agents, never met in training, an evaluation rests on."""
 
 
-def check_preset(preset: str) -> None:
-    if preset not in PRESETS:
-        raise nearest(preset, PRESETS, "preset")
+def check_preset(name: str) -> Preset:
+    for preset in PRESETS:
+        if name == preset:
+            return preset
+    raise nearest(name, PRESETS, "preset")
 
 
 def run(experiment: Experiment, preset: str, seed: int, folder: Path, *, resume: bool = False) -> Result:
     """Train, evaluate, and write `result.json`. A run that was stopped goes on with `resume`."""
-    check_preset(preset)
     observers = {
         member.name: train_member(experiment, member, preset, seed, folder / member.name, resume)
-        for member in experiment.members(preset)
+        for member in experiment.members(check_preset(preset))
     }
     result = evaluate(experiment, observers, preset=preset, agents=AGENTS[preset], seed=seed)
     write_json(folder / RESULT, result.to_json())
@@ -39,6 +40,7 @@ def train_member(experiment: Experiment, member: Member, preset: str, seed: int,
         "preset": preset,
         "command": f"tomnet run {experiment.name} --preset {preset} --seed {seed}",
         "encounters": member.training.steps * member.training.batch,
+        "met": f"{member.species}, {member.world}, {member.meeting}, steps={member.steps}, reuse={member.reuse}",
         "environment": environment(),
     }
     return train(

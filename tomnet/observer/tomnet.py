@@ -107,12 +107,18 @@ class ToMnet(eqx.Module):
 
     def train_step_predictions(self, encounters: Encounter, capacity: int, dtype) -> tuple[Predictions, "ToMnet"]:
         """Predictions in training mode, and this observer with its normalisation statistics moved on."""
+        check_no_recent(encounters)
         character, character_net = self.characterise(
             encounters.past, encounters.past_real, capacity=capacity, training=True, dtype=dtype
         )
         predictions, prediction_net = self.prediction_net(character, encounters.query, True, dtype)
         nets = (character_net, prediction_net)
         return predictions, eqx.tree_at(lambda net: (net.character_net, net.prediction_net), self, nets)
+
+
+def check_no_recent(encounters: Encounter) -> None:
+    if encounters.recent is not None:
+        raise BadSetting("Meeting.query_at_start", False, "this observer has no net for the current episode")
 
 
 @eqx.filter_jit
@@ -126,6 +132,7 @@ def observe(
 ) -> tuple[Float[Array, "agent feature"], Predictions]:
     """Character embeddings and predictions for a batch of encounters, normalisation in inference mode."""
     config = observer.config
+    check_no_recent(encounters)
     if encounters.query.walls.shape[-1] != config.size:
         raise BadSetting("size", encounters.query.walls.shape[-1], f"this observer knows grids of {config.size}")
     if encounters.query.object_cells.shape[-1] != config.objects:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -178,18 +179,19 @@ def train(
                 chunk, good = done // training.chunk, state
                 state, losses = _run_chunk(state, sample, training, chunk, seed, usual_frames)
                 seconds = time.monotonic() - started
-                row = {"step": int(state.step), "encounters": int(state.step) * training.batch}
+                step = int(state.step)
+                row: dict[str, Any] = {"step": step, "encounters": step * training.batch}
                 row |= {"seconds": round(seconds, 2), **losses}
-                due = row["step"] >= training.steps or (chunk + 1) % training.evaluate_every == 0
+                due = step >= training.steps or (chunk + 1) % training.evaluate_every == 0
                 # a chunk's last step can ruin the weights after its own loss was measured: look every time
                 seen = held_out_losses(state.observer, held_out if due else glimpse)
                 if due:
                     row["held_out"] = seen
                 if not all(np.isfinite(loss) for loss in (*losses.values(), *seen.values())):
-                    where, state = f"between steps {done} and {row['step']}", good
+                    where, state = f"between steps {done} and {step}", good
                     checkpoint()
                     raise Diverged(f"{title}: a loss is not finite {where}; the last good weights are in {folder}")
-                done = row["step"]
+                done = step
                 append_jsonl(folder / METRICS, row)
                 progress.advance(done, losses)
                 if stopped.is_set():
@@ -232,6 +234,8 @@ def _prepare(
             for name, now in settings[part].items():
                 if now != header[part].get(name):
                     raise BadSetting(name, now, f"the run in {folder} has {header[part].get(name)}")
+        if about.get("met") != header["about"].get("met"):
+            raise BadSetting("met", about.get("met"), f"the run in {folder} has {header['about'].get('met')}")
         if seed != header["seed"]:
             raise BadSetting("seed", seed, f"the run in {folder} has {header['seed']}")
 
