@@ -35,7 +35,7 @@ MEMBER = Member(
     observer=ObserverConfig(size=5, objects=2, channels=2, character_channels=2, character_depth=1, torso_depth=1),
     training=TrainingConfig(steps=1),
     steps=1,
-    reuse=3,
+    reuse=2,
 )
 
 
@@ -44,35 +44,35 @@ MEMBER = Member(
 
 @pytest.fixture(scope="module")
 def sampled():
-    """Seven of the nine encounters with three agents."""
+    """Five of the six encounters with three agents."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(experiment, "play", quick_play)
-        return jax.tree.map(np.asarray, eqx.filter_jit(MEMBER.sample)(jax.random.key(0), 7))
+        return jax.tree.map(np.asarray, eqx.filter_jit(MEMBER.sample)(jax.random.key(0), 5))
 
 
 def test_a_member_draws_as_many_encounters_as_asked(sampled):
-    assert all(len(leaf) == 7 for leaf in jax.tree.leaves(sampled))
-    assert sampled.past.walls.shape == (7, 2, 5, 5)
-    assert sampled.past.actions.shape == (7, 2, 1)
-    assert sampled.past.object_cells.shape == (7, 2, 1, 2)
-    assert sampled.past_real.shape == (7, 2)
-    assert sampled.query.object_cells.shape == (7, 2)
-    assert sampled.targets.consumption.shape == (7, 2)
-    assert sampled.targets.successor.shape == (7, 3, 5, 5)
+    assert all(len(leaf) == 5 for leaf in jax.tree.leaves(sampled))
+    assert sampled.past.walls.shape == (5, 2, 5, 5)
+    assert sampled.past.actions.shape == (5, 2, 1)
+    assert sampled.past.object_cells.shape == (5, 2, 1, 2)
+    assert sampled.past_real.shape == (5, 2)
+    assert sampled.query.object_cells.shape == (5, 2)
+    assert sampled.targets.consumption.shape == (5, 2)
+    assert sampled.targets.successor.shape == (5, 3, 5, 5)
     assert sampled.recent is None
 
 
 def test_reused_episodes_are_those_of_the_same_agent(sampled):
-    """Of nine encounters with three agents, the first seven; an agent's episodes come up three times each."""
+    """The same three episodes, in other roles; the third agent comes up once."""
 
     def levels(i: int) -> set[bytes]:
         starts = [(sampled.past.object_cells[i, j, 0], sampled.past.agent_cells[i, j, 0]) for j in range(2)]
         starts.append((sampled.query.object_cells[i], sampled.query.agent_cell[i]))
         return {objects.tobytes() + agent.tobytes() for objects, agent in starts}
 
-    assert levels(0) == levels(3) == levels(6)
+    assert levels(0) == levels(3)
     assert levels(1) == levels(4)
-    assert levels(0).isdisjoint(levels(1))
+    assert levels(0).isdisjoint(levels(1) | levels(2))
 
 
 # --- Results
