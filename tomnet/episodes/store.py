@@ -14,11 +14,11 @@ import numpy as np
 
 from ..errors import BadFile
 from ..files import FilePath, load_arrays, save_arrays
+from ..world.gridworld import ACTIONS, LARGEST_SIZE, LONGEST_EPISODE
 from .episode import NONE, Episode
 
 FORMAT, VERSION = "tomnet episodes", 1
-ACTIONS = 5
-LARGEST_SIZE, MOST_OBJECTS, MOST_STEPS = 181, 127, 32_767  # what the compact numbers below can hold
+MOST_OBJECTS = 2**7 - 1  # what `consumed` can hold
 DTYPES = {
     "walls": np.bool_,
     "agent_cells": np.int16,
@@ -77,7 +77,7 @@ def _wrong_shapes(arrays: dict[str, np.ndarray]) -> str | None:
             return f"{name} has shape {arrays[name].shape}, where the other arrays ask for {shape}"
     for name, value, most in (
         ("size", size, LARGEST_SIZE),
-        ("number of steps", steps, MOST_STEPS),
+        ("number of steps", steps, LONGEST_EPISODE),
         ("number of objects", objects, MOST_OBJECTS),
     ):
         if not 1 <= value <= most:
@@ -97,7 +97,7 @@ def _wrong_values(arrays: dict[str, np.ndarray]) -> str | None:
     if _outside(arrays["consumed"], NONE, objects - 1):
         return f"consumed must lie between {NONE} and {objects - 1}"
     real = np.arange(steps) < length[..., None].astype(np.int64)
-    for name, most in {"agent_cells": cells - 1, "actions": ACTIONS - 1}.items():
+    for name, most in {"agent_cells": cells - 1, "actions": len(ACTIONS) - 1}.items():
         # NONE may stand in the padding after the end, and only there
         if _outside(arrays[name], NONE, most) or _outside(arrays[name][real], 0, most):
             return f"{name} must lie between 0 and {most}"

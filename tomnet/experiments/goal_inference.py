@@ -128,5 +128,5 @@ EXPERIMENT = Experiment(
     claims=("G1", "G7"),
     members=members,
     evaluate=evaluate,
-    minutes={"smoke": "1 min", "laptop": "not measured", "full": "4 min"},
+    minutes={"smoke": "not measured", "laptop": "not measured", "full": "4 min"},
 )

@@ -156,5 +156,5 @@ EXPERIMENT = Experiment(
     claims=("G8",),
     members=members,
     evaluate=evaluate,
-    minutes={"smoke": "1 min", "laptop": "not measured", "full": "not measured"},
+    minutes={"smoke": "not measured", "laptop": "not measured", "full": "not measured"},
 )

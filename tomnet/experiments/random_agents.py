@@ -262,5 +262,5 @@ EXPERIMENT = Experiment(
     claims=("R1", "R2", "R3", "R4", "R5"),
     members=members,
     evaluate=evaluate,
-    minutes={"smoke": "2 min", "laptop": "not measured", "full": "3 min"},
+    minutes={"smoke": "not measured", "laptop": "not measured", "full": "3 min"},
 )
