@@ -138,6 +138,8 @@ class Report:
         pretrained = [experiment for experiment in EXPERIMENTS.values() if zoo.available(experiment.name)]
         if not pretrained:
             raise TomnetError("nothing is pretrained; `tomnet run NAME` trains an experiment's observers")
+        for experiment in pretrained:
+            zoo.load(experiment.name)  # a damaged file is named now, not minutes into the work
         results = []
         for number, experiment in enumerate(pretrained, start=1):
             say(f"[{number}/{len(pretrained)}] {experiment.name}")
