@@ -13,7 +13,7 @@ from helpers import made_up, quick_play, random_encounters
 from tomnet.agents.random_policy import RandomSpecies
 from tomnet.experiments import experiment
 from tomnet.experiments.experiment import Member, Result
-from tomnet.experiments.random_agents import ALPHAS, EXPERIMENT, N_PAST, divergence, members, name_of
+from tomnet.experiments.random_agents import ALPHAS, EXPERIMENT, FLAT, N_PAST, divergence, members, name_of
 from tomnet.experiments.run import evaluate, train_member
 from tomnet.observer import training
 from tomnet.observer.tomnet import ObserverConfig
@@ -81,7 +81,7 @@ def test_an_untrained_observer_reproduces_nothing_about_inference(result):
 def test_the_tables_cover_every_species_and_number_of_past_episodes(result):
     names = [name_of((alpha,)) for alpha in ALPHAS]
     divergences = {(row["member"], row["past"]) for row in result.tables["bayes_divergence"]}
-    assert divergences == {(name, past) for name in [*names, "mixture"] for past in N_PAST}
+    assert divergences == {(name, past) for name in [*names, "mixture", FLAT] for past in N_PAST}
     crossed = {(row["trained"], row["tested"]) for row in result.tables["cross_species"]}
     assert crossed == {(name, alpha) for name in names for alpha in ALPHAS}
     assert all(row["kl"] >= 0 for row in result.tables["bayes_divergence"])

@@ -48,7 +48,7 @@ def heads(captured: float) -> dict[str, dict[str, Any]]:
 
 
 def random_tables() -> dict[str, Any]:
-    members = [*(f"alpha-{alpha:g}" for alpha in ALPHAS), "mixture"]
+    members = [*(f"alpha-{alpha:g}" for alpha in ALPHAS), "mixture", "alpha-1-2d"]
 
     def cross(trained: list[str], past: int) -> list[dict]:
         return [
@@ -79,7 +79,7 @@ def random_tables() -> dict[str, Any]:
             for past in (0, 1, 5, 10)
         ],
         "likelihood": likelihood,
-        "cross_species": cross(members[:-1], 1),
+        "cross_species": cross(members[:6], 1),
         "mixture": cross([members[0], members[5], "mixture"], 5),
         "embedding": {
             "alpha": 1.0,

@@ -29,19 +29,16 @@ SPECIES = PlannerSpecies(objects=MAZE.objects)
 MEETING = Meeting(min_past=1, max_past=1)
 EMBEDDINGS = {"2d": 2, "8d": 8}
 OBSERVER = {"smoke": SMOKE_OBSERVER, "laptop": LAPTOP_OBSERVER, "full": FULL_OBSERVER}
-CHARACTER_READ_OUT = {"smoke": "pool", "laptop": "agent", "full": "pool"}
 TRAINING = {
     "smoke": TrainingConfig(steps=4, batch=16, chunk=2, held_out=16, evaluate_every=1),
     "laptop": TrainingConfig(steps=2_500, batch=64, learning_rate=3e-3, chunk=20),
-    "full": TrainingConfig(steps=9_000, batch=512, learning_rate=2e-3, chunk=100, held_out=2048, evaluate_every=10),
+    "full": TrainingConfig(steps=12_000, batch=512, learning_rate=2e-3, chunk=100, held_out=2048, evaluate_every=10),
 }
 
 
 def members(preset: Preset) -> tuple[Member, ...]:
     def member(name: str, embedding: int) -> Member:
-        observer: ObserverConfig = dataclasses.replace(
-            OBSERVER[preset], embedding=embedding, character_read_out=CHARACTER_READ_OUT[preset]
-        )
+        observer: ObserverConfig = dataclasses.replace(OBSERVER[preset], embedding=embedding)
         return Member(name, SPECIES, MAZE, MEETING, observer, TRAINING[preset], reuse=2)
 
     return tuple(member(name, embedding) for name, embedding in EMBEDDINGS.items())

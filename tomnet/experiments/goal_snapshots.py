@@ -47,7 +47,7 @@ HEADS = {"all-heads": ("action", "consumption", "successor"), "action-only": ("a
 TRAINING = {
     "smoke": TrainingConfig(steps=4, batch=16, chunk=2, held_out=16, evaluate_every=1),
     "laptop": TrainingConfig(steps=2_500, batch=64, learning_rate=3e-3, chunk=20),
-    "full": TrainingConfig(steps=9_000, batch=512, learning_rate=2e-3, chunk=100, held_out=2048, evaluate_every=10),
+    "full": TrainingConfig(steps=12_000, batch=512, learning_rate=2e-3, chunk=100, held_out=2048, evaluate_every=10),
 }
 
 

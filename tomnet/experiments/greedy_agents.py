@@ -34,7 +34,7 @@ N_PAST = (0, 1, 2, 3, 4, 5)
 TRAINING = {
     "smoke": TrainingConfig(steps=4, batch=16, chunk=2, held_out=16, evaluate_every=1),
     "laptop": TrainingConfig(steps=2_500, batch=48, learning_rate=3e-3, chunk=20),
-    "full": TrainingConfig(steps=5_000, batch=512, learning_rate=2e-3, chunk=100, held_out=2048, evaluate_every=10),
+    "full": TrainingConfig(steps=8_000, batch=512, learning_rate=2e-3, chunk=100, held_out=2048, evaluate_every=10),
 }
 
 

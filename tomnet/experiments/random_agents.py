@@ -5,6 +5,7 @@
 Goal: KL from the exact Bayesian predictive of at most 0.02 nats for every species and number of past episodes.
 """
 
+import dataclasses
 from typing import Any
 
 import equinox as eqx
@@ -26,21 +27,23 @@ from .read_out import linear_fit, nearest_neighbour_accuracy
 ALPHAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 MIXTURE = (0.01, 3.0)
 N_PAST = (0, 1, 5, 10)
-EMBEDDING_ALPHA = 1.0  # Fig. 3b shows this species: its agents differ in degree, not only in kind
+FLAT, FLAT_ALPHA = "alpha-1-2d", 1.0  # Fig. 3b shows this species: its agents differ in degree, not only in kind
 TRAINING = {
     "smoke": TrainingConfig(steps=4, batch=16, chunk=2, held_out=16, evaluate_every=1),
     "laptop": TrainingConfig(steps=1500, batch=32, learning_rate=3e-3, chunk=50),
-    "full": TrainingConfig(steps=2_000, batch=512, learning_rate=2e-3, chunk=500, held_out=2048, evaluate_every=2),
+    "full": TrainingConfig(steps=6_000, batch=512, learning_rate=2e-3, chunk=500, held_out=2048, evaluate_every=2),
 }
 MEETING = Meeting(min_past=0, max_past=10, snapshots=True)
+# five counts do not fit into the paper's two dimensions: inference is tested with eight, and the picture drawn with two
 OBSERVER = ObserverConfig(
     character="sequence",
-    embedding=2,
-    character_channels=8,
+    embedding=8,
+    character_channels=16,
     torso_plain=True,
     torso_depth=2,
     heads=("action",),
 )
+FLAT_OBSERVER = dataclasses.replace(OBSERVER, embedding=2, character_channels=8)
 
 
 def name_of(alphas: tuple[float, ...]) -> str:
@@ -48,11 +51,11 @@ def name_of(alphas: tuple[float, ...]) -> str:
 
 
 def members(preset: Preset) -> tuple[Member, ...]:
-    species = [(alpha,) for alpha in ALPHAS] + [MIXTURE]
-    return tuple(
-        Member(name_of(alphas), RandomSpecies(alphas), MAZE, MEETING, OBSERVER, TRAINING[preset], steps=1)
-        for alphas in species
-    )
+    def member(name: str, alphas: tuple[float, ...], observer: ObserverConfig = OBSERVER) -> Member:
+        return Member(name, RandomSpecies(alphas), MAZE, MEETING, observer, TRAINING[preset], steps=1)
+
+    flat = member(FLAT, (FLAT_ALPHA,), FLAT_OBSERVER)
+    return (*(member(name_of((alpha,)), (alpha,)) for alpha in ALPHAS), member(name_of(MIXTURE), MIXTURE), flat)
 
 
 def predict(observer: ToMnet, encounters: Encounter) -> tuple[np.ndarray, np.ndarray]:
@@ -96,9 +99,10 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict
 
 
 def _bayes_divergence(observers: dict[str, ToMnet], met: dict) -> list[dict]:
-    """How far the observer is from the exact predictive, on its own species."""
+    """How far each observer is from the exact predictive, on its own species."""
     rows = []
-    for alphas in [(alpha,) for alpha in ALPHAS] + [MIXTURE]:
+    species = {name_of(alphas): alphas for alphas in [*((alpha,) for alpha in ALPHAS), MIXTURE]} | {FLAT: (FLAT_ALPHA,)}
+    for name, alphas in species.items():
         for past in N_PAST:
             each = []
             for alpha in alphas:
@@ -106,9 +110,9 @@ def _bayes_divergence(observers: dict[str, ToMnet], met: dict) -> list[dict]:
                 exact = np.asarray(
                     dirichlet.predictive(dirichlet.action_counts(encounters.past, encounters.past_real), alphas)
                 )
-                each.append(divergence(exact, predict(observers[name_of(alphas)], encounters)[1]))
+                each.append(divergence(exact, predict(observers[name], encounters)[1]))
             mean, interval = mean_interval(np.concatenate(each))
-            rows.append({"member": name_of(alphas), "past": past, "kl": mean, "interval": interval})
+            rows.append({"member": name, "past": past, "kl": mean, "interval": interval})
     return rows
 
 
@@ -158,13 +162,13 @@ def _cross_species(observers: dict[str, ToMnet], populations: dict, met: dict, p
 
 def _embedding(observers: dict[str, ToMnet], met: dict) -> dict:
     """Fig. 3b, and how much of the action counts can be read out of the embedding."""
-    encounters = met[EMBEDDING_ALPHA, 10]
+    encounters = met[FLAT_ALPHA, 10]
     counts = np.asarray(dirichlet.action_counts(encounters.past, encounters.past_real))
-    character, _ = predict(observers[name_of((EMBEDDING_ALPHA,))], encounters)
+    character, _ = predict(observers[FLAT], encounters)
     clear = np.sort(counts, 1)[:, -1] > np.sort(counts, 1)[:, -2]  # with two most-seen actions there is no right answer
     hits = nearest_neighbour_accuracy(character[clear], counts[clear].argmax(1))
     return {
-        "alpha": EMBEDDING_ALPHA,
+        "alpha": FLAT_ALPHA,
         "points": character[:500].tolist(),
         "counts": counts[:500].tolist(),
         "count_r2": linear_fit(character, counts),
@@ -184,8 +188,9 @@ def _example(observers: dict[str, ToMnet], met: dict) -> dict:
 
 
 def _claims(tables: dict[str, Any]) -> list[Claim]:
-    own = [row for row in tables["bayes_divergence"] if row["member"] != "mixture"]
+    own = [row for row in tables["bayes_divergence"] if row["member"] in map(name_of, ((a,) for a in ALPHAS))]
     worst = max(own, key=lambda row: row["kl"])
+    flat = max(row["kl"] for row in tables["bayes_divergence"] if row["member"] == FLAT)
     likelihood = tables["likelihood"]
     off = max(abs(row["probability"] - row["bayes"]) for row in likelihood)
     by = {(row["alpha"], row["past"]): row["probability"] for row in likelihood}
@@ -207,7 +212,10 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
             "nats, the worst of 6 species × N_past 0, 1, 5, 10",
             "mean KL(Bayes predictive ‖ ToMnet); reproduced ≤ 0.02 everywhere, partly ≤ 0.05",
             ideal=0.0,
-            detail={"worst": f"{worst['member']}, N_past {worst['past']}"},
+            detail={
+                "worst": f"{worst['member']}, N_past {worst['past']}",
+                f"with 2 dimensions, alpha {FLAT_ALPHA:g}": flat,
+            },
         ),
         Claim(
             "R2",

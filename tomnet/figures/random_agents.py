@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure, SubFigure
 
 from ..experiments.experiment import Result
+from ..experiments.random_agents import FLAT
 from ..world.gridworld import ACTIONS
 from . import style
 from .gridworld import draw_query, draw_trajectory
@@ -16,8 +17,8 @@ SERIES_MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
 def alpha_of(member: str) -> str:
-    """`alpha-0.01` → `0.01`; the mixture keeps its name."""
-    return member.removeprefix("alpha-")
+    """`alpha-0.01` → `0.01`, `alpha-1-2d` → `1, 2-D`; the mixture keeps its name."""
+    return member.removeprefix("alpha-").replace("-2d", ", 2-D")
 
 
 def bayes_predictive(alpha: float, seen: int | None, action: int) -> float:
@@ -200,7 +201,7 @@ def captions(result: Result) -> dict[str, str]:
         f"(exactly {style.plain(bayes_predictive(float(alpha_of(member)), seen, seen), 2)})"
         for member, predicted in example["predictions"].items()
     )
-    own = [row for row in tables["bayes_divergence"] if row["member"] != "mixture"]
+    own = [row for row in tables["bayes_divergence"] if row["member"] not in ("mixture", FLAT)]
     worst = max(own, key=lambda row: style.number(row["kl"]))
     off = max(abs(style.number(row["probability"]) - style.number(row["bayes"])) for row in tables["likelihood"])
     mixture = [row for row in tables["mixture"] if row["trained"] == "mixture"]
