@@ -48,13 +48,17 @@ class Episode(eqx.Module):
         )
 
     def until(self, time: Int[Array, ""]) -> "Episode":
-        """One episode cut off before `time`: the recent trajectory that a query at `time` follows."""
+        """One episode cut off before `time`: the recent trajectory that a query at `time` follows.
+
+        Nothing later is left in the padding, where a net with a wrong mask could find the answer.
+        """
+        before = jnp.arange(self.actions.shape[0]) < time
         return Episode(
             walls=self.walls,
-            agent_cells=self.agent_cells,
-            object_cells=self.object_cells,
-            actions=jnp.where(jnp.arange(self.actions.shape[0]) < time, self.actions, NONE),
-            consumed=jnp.where(jnp.arange(self.actions.shape[0]) < time, self.consumed, NONE),
+            agent_cells=jnp.where(before, self.agent_cells, NONE),
+            object_cells=jnp.where(before[:, None], self.object_cells, NONE),
+            actions=jnp.where(before, self.actions, NONE),
+            consumed=jnp.where(before, self.consumed, NONE),
             final_cell=jnp.where(
                 time < self.length, self.agent_cells[jnp.minimum(time, self.length - 1)], self.final_cell
             ),
