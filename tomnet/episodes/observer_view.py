@@ -34,8 +34,9 @@ class NoisyActions(eqx.Module):
     def __call__(self, key: Key[Scalar, ""], episode: Episode) -> Episode:
         when_key, what_key = jax.random.split(key)
         mistaken = jax.random.bernoulli(when_key, self.probability, episode.actions.shape) & episode.real
-        drawn = jax.random.randint(what_key, episode.actions.shape, 0, self.actions, episode.actions.dtype)
-        return eqx.tree_at(lambda e: e.actions, episode, jnp.where(mistaken, drawn, episode.actions))
+        further = jax.random.randint(what_key, episode.actions.shape, 1, self.actions, episode.actions.dtype)
+        another = (episode.actions + further) % self.actions
+        return eqx.tree_at(lambda e: e.actions, episode, jnp.where(mistaken, another, episode.actions))
 
 
 class NearObjectsOnly(eqx.Module):
