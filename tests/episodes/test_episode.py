@@ -7,7 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tomnet.episodes.episode import NONE, Episode, Snapshot
+from tomnet.episodes.episode import ACTION_COUNT, NONE, Episode, Snapshot
+from tomnet.world.gridworld import ACTIONS
 
 
 def five_steps(length: int = 5) -> Episode:
@@ -90,3 +91,7 @@ def test_the_first_states_of_many_episodes_come_at_once():
 
 def test_the_size_is_that_of_the_grid():
     assert five_steps().size == 7
+
+
+def test_episodes_know_as_many_actions_as_the_world_has():
+    assert len(ACTIONS) == ACTION_COUNT

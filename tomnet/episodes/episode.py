@@ -5,6 +5,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
 
 NONE = -1  # no object: absent from the world, or nothing consumed
+ACTION_COUNT = 5  # the world names them; the observer, who may not look there, needs only how many there are
 
 
 class Snapshot(eqx.Module):

@@ -9,10 +9,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Key, Scalar
 
 from ..episodes.encounter import Encounter
-from ..episodes.episode import Episode, Snapshot
+from ..episodes.episode import ACTION_COUNT, Episode, Snapshot
 from ..errors import BadSetting
 from .character_net import CharacterNet, EpisodeNet, SequenceNet, SnapshotNet
-from .frames import ACTIONS, capacity_for, channels, frame_count, pack
+from .frames import capacity_for, channels, frame_count, pack
 from .layers import Normalise, ReadOut
 from .prediction_net import HEADS, PredictionNet, Predictions
 
@@ -67,11 +67,11 @@ class ToMnet(eqx.Module):
         planes = channels(config.objects)
         width, depth, kind = config.character_channels, config.character_depth, config.normalise
         if config.character == "sequence":
-            self.character_net = SequenceNet(planes + ACTIONS, config.embedding, width, key=character_key)
+            self.character_net = SequenceNet(planes + ACTION_COUNT, config.embedding, width, key=character_key)
         else:
             net = EpisodeNet if config.character == "episodes" else SnapshotNet
             self.character_net = net(
-                planes + ACTIONS,
+                planes + ACTION_COUNT,
                 config.embedding,
                 width,
                 depth,
