@@ -28,10 +28,10 @@ from torch import nn  # noqa: E402
 
 from tomnet.bench import seconds_of  # noqa: E402
 from tomnet.episodes.encounter import Encounter  # noqa: E402
-from tomnet.episodes.episode import Snapshot  # noqa: E402
+from tomnet.episodes.episode import ACTION_COUNT, Snapshot  # noqa: E402
 from tomnet.experiments.environment import environment  # noqa: E402
 from tomnet.experiments.registry import find  # noqa: E402
-from tomnet.observer.frames import ACTIONS, capacity_for, channels, frame_count, pair_planes, state_planes  # noqa: E402
+from tomnet.observer.frames import capacity_for, channels, frame_count, pair_planes, state_planes  # noqa: E402
 from tomnet.observer.tomnet import ObserverConfig  # noqa: E402
 from tomnet.observer.training import first_state, one_step  # noqa: E402
 
@@ -105,9 +105,9 @@ class Twin(nn.Module):
     def __init__(self, config: ObserverConfig):
         super().__init__()
         planes, width = channels(config.objects), config.channels
-        self.character_net = CharacterNet(planes + ACTIONS, config)
+        self.character_net = CharacterNet(planes + ACTION_COUNT, config)
         self.torso = ResNet(planes + config.embedding, width, config.torso_depth)
-        self.action = PooledHead(width, ACTIONS, config.read_out)
+        self.action = PooledHead(width, ACTION_COUNT, config.read_out)
         self.consumption = PooledHead(width, config.objects, config.read_out)
         self.successor = nn.Sequential(
             nn.Conv2d(width, width, 3, padding=1), nn.ReLU(), nn.Conv2d(width, GAMMAS, 3, padding=1)

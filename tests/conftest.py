@@ -4,6 +4,8 @@ import os
 from pathlib import Path
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+# Tests compile much and compute little. With 0 here they run what users run, and take longer the first time.
+os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 
 import jax
 from hypothesis import settings

@@ -223,6 +223,13 @@ def test_an_agent_with_rewards_for_another_number_of_objects_is_refused(rewards)
         first_moves(GREEDY_LEVEL, goal_driven(*np.eye(rewards)[0]))
 
 
+def test_a_world_where_eating_does_not_end_the_episode_is_refused():
+    """Even with a reward for each object: the plan would end at the subgoal, and the episode would not."""
+    world = World(size=5, objects=1, subgoal=True, max_walls=1, step_limit=12)
+    with pytest.raises(BadSetting, match="subgoal = True: planners"):
+        first_moves("@.*.A\n.....\n.....\n.....\n.....", goal_driven(1, 0), world)
+
+
 # --- Species
 
 

@@ -2,11 +2,13 @@
 
 import dataclasses
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tomnet.episodes.episode import NONE, Episode, Snapshot
+from tomnet.episodes.episode import ACTION_COUNT, NONE, Episode, Snapshot
+from tomnet.world.gridworld import ACTIONS
 
 
 def five_steps(length: int = 5) -> Episode:
@@ -45,15 +47,32 @@ def test_an_episode_until_a_time_holds_only_what_came_before(time):
     assert recent.real.tolist() == [t < time for t in range(5)]
     assert recent.actions.tolist() == [t if t < time else NONE for t in range(5)]
     assert recent.consumed.tolist() == [NONE, NONE, 1 if time > 2 else NONE, NONE, NONE]
-    assert recent.agent_cells[:time].tolist() == [10, 11, 12, 13, 14][:time]
+    assert recent.agent_cells.tolist() == [10 + t if t < time else NONE for t in range(5)]
+    assert recent.object_cells[:time].tolist() == five_steps().object_cells[:time].tolist()
+    assert (recent.object_cells[time:] == NONE).all()
     assert int(recent.final_cell) == 10 + time
+
+
+@pytest.mark.parametrize("time", [0, 1, 3])
+def test_two_episodes_that_part_after_a_time_are_the_same_until_then(time):
+    """The query shows where the agent stands at `time`, so that cell is no secret; all else from there on is."""
+    here = five_steps()
+    later = jnp.arange(5) >= time
+    other = Episode(
+        walls=here.walls,
+        agent_cells=jnp.where(jnp.arange(5) > time, here.agent_cells + 20, here.agent_cells),
+        object_cells=jnp.where(later[:, None], here.object_cells + 3, here.object_cells),
+        actions=jnp.where(later, 4 - here.actions, here.actions),
+        consumed=jnp.where(later, 1, here.consumed),
+        final_cell=jnp.int16(48),
+        length=jnp.int16(4),
+    )
+    assert eqx.tree_equal(here.until(jnp.int32(time)), other.until(jnp.int32(time)))
 
 
 def test_an_episode_until_its_end_is_the_whole_episode():
     whole = five_steps().until(jnp.int32(5))
-    assert int(whole.length) == 5
-    assert whole.actions.tolist() == [0, 1, 2, 3, 4]
-    assert int(whole.final_cell) == 20
+    assert eqx.tree_equal(whole, five_steps())
 
 
 def test_the_first_state_shows_the_world_and_no_action():
@@ -72,3 +91,7 @@ def test_the_first_states_of_many_episodes_come_at_once():
 
 def test_the_size_is_that_of_the_grid():
     assert five_steps().size == 7
+
+
+def test_episodes_know_as_many_actions_as_the_world_has():
+    assert len(ACTIONS) == ACTION_COUNT

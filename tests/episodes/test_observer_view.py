@@ -42,12 +42,18 @@ def test_by_default_everything_is_seen(episode):
 
 @pytest.mark.parametrize("probability", [0.0, 0.3, 1.0])
 def test_actions_are_mistaken_as_often_as_asked(probability, episode):
-    """A mistaken action is drawn from all five, so a fifth of the mistakes are right by luck."""
+    """A mistaken action is never the true one, not even by luck: with probability 1 all are wrong."""
     seen, true = np.asarray(viewed(NoisyActions(probability), episode).actions), np.asarray(episode.actions)
-    changed = 0.8 * probability
-    assert within((seen != true)[:STEPS].mean(), changed, changed * (1 - changed), STEPS)
+    assert within((seen != true)[:STEPS].mean(), probability, probability * (1 - probability), STEPS)
     assert set(seen[:STEPS].tolist()) == set(range(5))
     assert (seen[STEPS:] == NONE).all()
+
+
+def test_an_action_is_taken_for_each_of_the_others_alike(episode):
+    seen, true = np.asarray(viewed(NoisyActions(1.0), episode).actions), np.asarray(episode.actions)
+    shares = np.bincount((seen - true)[:STEPS] % 5) / STEPS
+    assert shares[0] == 0
+    assert all(within(share, 1 / 4, 3 / 16, STEPS) for share in shares[1:])
 
 
 def test_noise_on_actions_changes_nothing_else(episode):

@@ -46,13 +46,19 @@ class Meetings:
 
 @pytest.fixture(scope="module")
 def evaluated():
-    """The result of an evaluation, and the agents that were met in it."""
+    """The result of an evaluation, the agents that were met in it, and how often meeting them was compiled."""
+    compiled = []
+
+    def noted_play(*setting):
+        compiled.append(setting)
+        return quick_play(*setting)  # quicker to compile, and the same to these agents
+
     with pytest.MonkeyPatch.context() as patch:
         met = Meetings(patch)
-        patch.setattr(experiment, "play", quick_play)  # quicker to compile, and the same to these agents
+        patch.setattr(experiment, "play", noted_play)
         observers = {member.name: made_up(member.observer, seed) for seed, member in enumerate(members("smoke"))}
         result = evaluate(EXPERIMENT, observers, preset="smoke", agents=AGENTS, seed=SEED)
-    return result, met
+    return result, met, len(compiled)
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +127,11 @@ def test_the_divergence_in_nats(true, predicted, nats):
 
 
 # --- Who is met
+
+
+def test_one_compiled_program_meets_all_agents(evaluated):
+    """However many past episodes are seen: compiling takes far longer than meeting."""
+    assert evaluated[2] == 1
 
 
 def test_training_held_out_and_evaluation_never_meet_the_same_agent(evaluated, tmp_path, monkeypatch):

@@ -99,6 +99,28 @@ def test_what_could_not_be_measured_is_left_out_not_invented():
     assert "—" in figures.captions(result)["figure-6"]
 
 
+def test_an_example_that_eats_nothing_is_not_said_to_eat():
+    result = hand_made("goal-inference")
+    assert "then eats (A)" in figures.captions(result)["figure-4"]
+    result.tables["example"]["eaten"] = None
+    (figure,) = figures.figures_for(result).values()
+    assert render(figure, "svg")
+    assert "this agent eats nothing" in figures.captions(result)["figure-4"]
+
+
+def test_a_trip_that_no_agent_made_is_not_shown():
+    result = hand_made("greedy-agents")
+    assert "from there (a, b)" in figures.captions(result)["figure-6"]
+    result.tables["examples"]["far"] = None
+    (figure,) = figures.figures_for(result).values()
+    assert render(figure, "svg")
+    far, near, *_ = figures.panels_for(result)["figure-6"]
+    assert (far.title, near.title) == ("No far trip to show", "After a near trip to A")
+    assert "from there (b)" in figures.captions(result)["figure-6"]
+    result.tables["examples"]["near"] = None
+    assert "from there" not in figures.captions(result)["figure-6"]
+
+
 def test_an_observer_far_below_the_ideal_one_can_be_drawn_too():
     result = hand_made("goal-snapshots")
     for row in result.tables["comparison"]:

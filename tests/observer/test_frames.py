@@ -9,9 +9,8 @@ from helpers import pick, random_encounters
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tomnet.episodes.episode import NONE, Snapshot
+from tomnet.episodes.episode import ACTION_COUNT, NONE, Snapshot
 from tomnet.observer.frames import (
-    ACTIONS,
     capacity_for,
     channels,
     deal,
@@ -72,12 +71,12 @@ def test_planes_hold_ones_and_zeros_only(state):
     assert planes.sum() == 2 + 3 + 1
 
 
-@pytest.mark.parametrize("action", range(ACTIONS))
+@pytest.mark.parametrize("action", range(ACTION_COUNT))
 def test_the_action_is_tiled_over_the_map_beside_the_state(action, state):
     planes = np.asarray(pair_planes(state, jnp.int8(action)))
-    assert planes.shape == (7, 7, 6 + ACTIONS)
+    assert planes.shape == (7, 7, 6 + ACTION_COUNT)
     assert np.array_equal(planes[..., :6], np.asarray(state_planes(state)))
-    assert (planes[..., 6:] == np.eye(ACTIONS)[action]).all()
+    assert (planes[..., 6:] == np.eye(ACTION_COUNT)[action]).all()
 
 
 def test_a_vector_is_tiled_over_the_map(state):

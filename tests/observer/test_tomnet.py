@@ -184,5 +184,23 @@ def test_an_architecture_that_cannot_be_built_is_refused_by_name(setting, field)
     assert refused.value.field == field
 
 
+@pytest.mark.parametrize(
+    ("field", "word", "known"),
+    [
+        ("character", "episode", "'episodes', 'snapshots', 'sequence'"),
+        ("normalise", None, "'batch', 'layer', 'none'"),
+        ("character_read_out", "mean", "'pool', 'agent'"),
+        ("read_out", "Agent", "'pool', 'agent'"),
+    ],
+)
+def test_an_unknown_word_is_answered_with_those_there_are(field, word, known):
+    """By hand, because the types that are checked in tests alone would refuse it before."""
+    config = ObserverConfig()
+    object.__setattr__(config, field, word)
+    with pytest.raises(BadSetting) as refused:
+        config.__post_init__()
+    assert str(refused.value) == f"ObserverConfig.{field} = {word!r}: must be one of {known}"
+
+
 def test_a_plain_torso_may_have_an_even_depth():
     assert ObserverConfig(torso_depth=2, torso_plain=True).torso_depth == 2

@@ -20,7 +20,6 @@ from tomnet.world.gridworld import (
     State,
     World,
     nothing_yet,
-    reset,
     reset_to_level,
     step_auto_reset,
 )
@@ -233,13 +232,6 @@ def test_the_papers_worlds():
 
 
 # --- Reset
-
-
-def test_reset_starts_a_sampled_level_at_time_zero():
-    state = eqx.filter_jit(reset)(KEY, ROOM)
-    assert int(state.time) == 0
-    assert not bool(state.walls.reshape(-1)[state.agent_cell])
-    assert len({int(state.agent_cell), *map(int, state.object_cells)}) == 3
 
 
 def test_nothing_has_happened_before_the_first_action():

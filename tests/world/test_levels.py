@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tomnet.errors import BadSetting
 from tomnet.world.gridworld import ABSENT, MAZE, Level, World, reset_to_level
-from tomnet.world.levels import format_level, line, parse_level
+from tomnet.world.levels import format_level, line, parse_level, reset
 
 WORLDS = [
     MAZE,
@@ -29,6 +29,13 @@ lines = eqx.filter_jit(line)
 
 
 # --- Random levels
+
+
+def test_reset_starts_a_sampled_level_at_time_zero():
+    state = eqx.filter_jit(reset)(jax.random.key(0), SMALL)
+    assert int(state.time) == 0
+    assert not bool(state.walls.reshape(-1)[state.agent_cell])
+    assert len({int(state.agent_cell), *map(int, state.object_cells)}) == 3
 
 
 @given(SEEDS, st.sampled_from(WORLDS))

@@ -19,6 +19,8 @@ class Planner(eqx.Module):
 
     def start(self, state: State, world: World) -> Float[Array, "cell action"]:
         """The whole plan: nothing changes in these worlds but the agent's own cell."""
+        if world.subgoal:
+            raise BadSetting("World.subgoal", True, "planners take eating for the end of the episode")
         values = action_values(state.walls, state.object_cells, self, world.step_limit)
         return best_actions(values).reshape(world.cells, -1)
 

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
 
 NONE = -1  # no object: absent from the world, or nothing consumed
+ACTION_COUNT = 5  # the world names them; the observer, who may not look there, needs only how many there are
 
 
 class Snapshot(eqx.Module):
@@ -48,13 +49,17 @@ class Episode(eqx.Module):
         )
 
     def until(self, time: Int[Array, ""]) -> "Episode":
-        """One episode cut off before `time`: the recent trajectory that a query at `time` follows."""
+        """One episode cut off before `time`: the recent trajectory that a query at `time` follows.
+
+        Nothing later is left in the padding, where a net with a wrong mask could find the answer.
+        """
+        before = jnp.arange(self.actions.shape[0]) < time
         return Episode(
             walls=self.walls,
-            agent_cells=self.agent_cells,
-            object_cells=self.object_cells,
-            actions=jnp.where(jnp.arange(self.actions.shape[0]) < time, self.actions, NONE),
-            consumed=jnp.where(jnp.arange(self.actions.shape[0]) < time, self.consumed, NONE),
+            agent_cells=jnp.where(before, self.agent_cells, NONE),
+            object_cells=jnp.where(before[:, None], self.object_cells, NONE),
+            actions=jnp.where(before, self.actions, NONE),
+            consumed=jnp.where(before, self.consumed, NONE),
             final_cell=jnp.where(
                 time < self.length, self.agent_cells[jnp.minimum(time, self.length - 1)], self.final_cell
             ),

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Key, Scalar
 
 from ..errors import BadSetting
-from .episode import NONE, Episode
+from .episode import ACTION_COUNT, NONE, Episode
 
 ObserverView = Callable[[Array, Episode], Episode]
 
@@ -25,7 +25,6 @@ class NoisyActions(eqx.Module):
     """Now and then the observer takes an action for another one, drawn at random."""
 
     probability: float
-    actions: int = 5
 
     def __check_init__(self):
         if not 0 <= self.probability <= 1:
@@ -34,8 +33,9 @@ class NoisyActions(eqx.Module):
     def __call__(self, key: Key[Scalar, ""], episode: Episode) -> Episode:
         when_key, what_key = jax.random.split(key)
         mistaken = jax.random.bernoulli(when_key, self.probability, episode.actions.shape) & episode.real
-        drawn = jax.random.randint(what_key, episode.actions.shape, 0, self.actions, episode.actions.dtype)
-        return eqx.tree_at(lambda e: e.actions, episode, jnp.where(mistaken, drawn, episode.actions))
+        further = jax.random.randint(what_key, episode.actions.shape, 1, ACTION_COUNT, episode.actions.dtype)
+        another = (episode.actions + further) % ACTION_COUNT
+        return eqx.tree_at(lambda e: e.actions, episode, jnp.where(mistaken, another, episode.actions))
 
 
 class NearObjectsOnly(eqx.Module):

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..errors import BadFile
 from ..files import FilePath, load_arrays, save_arrays
-from ..world.gridworld import ACTIONS, LARGEST_SIZE, LONGEST_EPISODE
-from .episode import NONE, Episode
+from ..world.gridworld import LARGEST_SIZE, LONGEST_EPISODE
+from .episode import ACTION_COUNT, NONE, Episode
 
 FORMAT, VERSION = "tomnet episodes", 1
 MOST_OBJECTS = 2**7 - 1  # what `consumed` can hold
@@ -97,7 +97,7 @@ def _wrong_values(arrays: dict[str, np.ndarray]) -> str | None:
     if _outside(arrays["consumed"], NONE, objects - 1):
         return f"consumed must lie between {NONE} and {objects - 1}"
     real = np.arange(steps) < length[..., None].astype(np.int64)
-    for name, most in {"agent_cells": cells - 1, "actions": len(ACTIONS) - 1}.items():
+    for name, most in {"agent_cells": cells - 1, "actions": ACTION_COUNT - 1}.items():
         # NONE may stand in the padding after the end, and only there
         if _outside(arrays[name], NONE, most) or _outside(arrays[name][real], 0, most):
             return f"{name} must lie between 0 and {most}"

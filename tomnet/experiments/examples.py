@@ -1,10 +1,18 @@
-"""Single episodes and states as plain tables, for figures."""
+"""Which agent a figure shows, and its episodes and states as plain tables."""
 
 from typing import Any
 
 import numpy as np
 
 from ..episodes.episode import Episode, Snapshot
+
+
+def first_of(*wishes: np.ndarray) -> int | None:
+    """The first agent that fulfils a wish, by the first wish that any agent fulfils; None where there is none.
+
+    Among few agents the best example may be missing, and the first agent of all would be shown for what it is not.
+    """
+    return next((int(np.argmax(wish)) for wish in wishes if wish.any()), None)
 
 
 def plain_snapshot(state: Snapshot) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from ..observer.training import EVALUATION_STREAM, TrainingConfig, stream
 from ..world.gridworld import MAZE
 from .claims import Claim, verdict
 from .comparison import GOALS, comparison_table, exact, meets_goals, network, weakest, without_past
-from .examples import plain_episode, plain_snapshot
+from .examples import first_of, plain_episode, plain_snapshot
 from .experiment import Experiment, Member, Preset
 from .presets import FULL_OBSERVER, LAPTOP_OBSERVER, SMOKE_OBSERVER
 
@@ -61,16 +61,20 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict
 
 
 def _example(encounters, net, best) -> dict[str, Any]:
-    """Fig. 4: the first encounter in which the agent walks at least six steps, both times."""
+    """Fig. 4: the first encounter in which the agent walks at least six steps, both times.
+
+    Where there is none, one in which it eats something in the end; and where no agent does, anyone.
+    """
     walked = np.asarray(encounters.past.length[:, 0])
     eaten = np.asarray(encounters.targets.consumption.any(-1))
     occupied = np.asarray((encounters.targets.successor[:, 2] > 0).sum((-2, -1)))
-    chosen = int(np.argmax((walked >= 6) & (walked < MAZE.step_limit) & eaten & (occupied >= 7)))
+    telling = (walked >= 6) & (walked < MAZE.step_limit) & eaten & (occupied >= 7)
+    chosen = first_of(telling, eaten) or 0
     return {
         "past": plain_episode(jax.tree.map(lambda leaf: leaf[chosen, 0], encounters.past)),
         "query": plain_snapshot(jax.tree.map(lambda leaf: leaf[chosen], encounters.query)),
         "action_taken": int(encounters.targets.action[chosen]),
-        "eaten": int(encounters.targets.consumption[chosen].argmax()),
+        "eaten": int(encounters.targets.consumption[chosen].argmax()) if eaten[chosen] else None,
         "successor_taken": np.asarray(encounters.targets.successor[chosen]).tolist(),
         **{
             name: _plain_predictions(observed.predictions, chosen)

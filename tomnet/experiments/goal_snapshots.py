@@ -13,6 +13,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Key, Scalar
 
 from ..episodes.encounter import Encounter, Meeting
 from ..episodes.episode import Snapshot
@@ -92,7 +93,7 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict
         }
         for name, clouds in points.items()
     }
-    tables["trapped"] = trapped(observers["all-heads"], ideal, everything, level_key)
+    tables["trapped"] = trapped(level_key, observers["all-heads"], ideal, everything)
     tables["field"] = _field(observers["all-heads"], ideal, everything, preferred)
     return tables, _claims(tables)
 
@@ -117,7 +118,7 @@ def _curve_row(past: int, net: Observed, best: Observed) -> dict[str, Any]:
     }
 
 
-def trapped(observer: ToMnet, ideal: InversePlanner, encounters: Encounter, key) -> dict[str, Any]:
+def trapped(key: Key[Scalar, ""], observer: ToMnet, ideal: InversePlanner, encounters: Encounter) -> dict[str, Any]:
     """Claim G4: agents put on levels where they can reach exactly one object."""
     wanted = encounters.past_real.shape[0]
     levels = eqx.filter_jit(jax.vmap(sample_level, in_axes=(0, None)))(jax.random.split(key, 100 * wanted), MAZE)

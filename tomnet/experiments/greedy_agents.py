@@ -22,7 +22,7 @@ from ..observer.training import EVALUATION_STREAM, TrainingConfig, stream
 from ..world.gridworld import MAZE
 from .claims import Claim, bootstrap, mean_interval, verdict
 from .comparison import comparison_table, eats, exact, network, seen_only, without_past
-from .examples import plain_episode, plain_snapshot
+from .examples import first_of, plain_episode, plain_snapshot
 from .experiment import Experiment, Member, Preset
 from .fields import every_cell
 from .goal_inference import OBSERVER
@@ -64,10 +64,10 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict
         row["ideal_action_probability"] = float(best.action_probability.mean())
         tables["curve"].append(row)
         if past == 1:
-            tables["trips"], far, near = _trips(ideal, encounters, net, best)
+            tables["trips"], shown = _trips(ideal, encounters, net, best)
             tables["examples"] = {
-                "far": _example(observer, ideal, encounters, far),
-                "near": _example(observer, ideal, encounters, near),
+                trip: None if agent is None else _example(observer, ideal, encounters, agent)
+                for trip, agent in shown.items()
             }
     return tables, _claims(tables)
 
@@ -84,9 +84,9 @@ def _subspecies(character: np.ndarray, posterior: np.ndarray, greedy: np.ndarray
     }
 
 
-def _trips(ideal: InversePlanner, encounters: Encounter, net, best) -> tuple[dict[str, Any], int, int]:
+def _trips(ideal: InversePlanner, encounters: Encounter, net, best) -> tuple[dict[str, Any], dict[str, int | None]]:
     """After a trip to the nearest object, and after one that passed a nearer object by: how surely the same object is
-    expected on the next level, where it is in reach but not the nearest."""
+    expected on the next level, where it is in reach but not the nearest; and an agent who made such a trip, if any."""
     first = jax.tree.map(lambda leaf: leaf[:, 0], encounters.past)
     eaten = np.asarray(first.consumed.max(-1))
     distances = np.asarray(ideal.distances(first.first_state()))
@@ -109,7 +109,7 @@ def _trips(ideal: InversePlanner, encounters: Encounter, net, best) -> tuple[dic
             else float("nan")
         )
     long_enough = np.asarray(first.length) >= 4
-    return table, int(np.argmax(far & (took >= 8))), int(np.argmax(near & long_enough))
+    return table, {"far": first_of(far & (took >= 8), far), "near": first_of(near & long_enough, near)}
 
 
 def _example(observer: ToMnet, ideal: InversePlanner, encounters: Encounter, chosen: int) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from ..observer.tomnet import ObserverConfig, ToMnet, observe
 from ..observer.training import EVALUATION_STREAM, TrainingConfig, stream
 from ..world.gridworld import ACTIONS, MAZE
 from .claims import Claim, mean_interval, verdict
+from .comparison import seen_only
 from .examples import plain_episode, plain_snapshot
 from .experiment import Experiment, Member, Preset
 from .read_out import linear_fit, nearest_neighbour_accuracy
@@ -79,11 +80,11 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict
     member = members("smoke")[0]  # the species plays no part in how agents are met
 
     @eqx.filter_jit
-    def encounters(key, population: RandomAgent, past: int) -> Encounter:
-        return member.meet(key, population, past=past)
+    def encounters(key, population: RandomAgent) -> Encounter:
+        return member.meet(key, population, past=max(N_PAST))
 
     met = {
-        (alpha, past): encounters(jax.random.fold_in(key, 100 * (i + 1) + past), populations[alpha], past)
+        (alpha, past): seen_only(encounters(jax.random.fold_in(key, 100 * (i + 1) + past), populations[alpha]), past)
         for i, alpha in enumerate(ALPHAS)
         for past in N_PAST
     }

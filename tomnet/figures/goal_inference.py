@@ -87,7 +87,8 @@ def _bars(place: SubFigure, example: dict[str, Any]) -> None:
     style.ideal_marks(objects, kinds, ideal["consumption"])
     style.object_ticks(objects, kinds)
     objects.set(title="object eaten")
-    _happened(objects, example["eaten"], net["consumption"], ideal["consumption"])
+    if example["eaten"] is not None:
+        _happened(objects, example["eaten"], net["consumption"], ideal["consumption"])
     handles = [style.sign("ToMnet", "s"), style.IDEAL_SIGN, style.HAPPENED_SIGN]
     place.legend(handles=handles, loc="outside lower center", ncols=3)
 
@@ -155,8 +156,7 @@ def captured(row: dict[str, Any]) -> str:
 
 
 def captions(result: Result) -> dict[str, str]:
-    tables, example = result.tables, result.tables["example"]
-    eaten = example["eaten"]
+    tables = result.tables
     shares = "; ".join(
         f"{name}: {style.percent(row['captured'])}, loss {style.plain(row['network'])} against "
         f"{style.plain(row['ideal'])} for the ideal observer and {style.plain(row['no_past'])} without a past"
@@ -164,10 +164,18 @@ def captions(result: Result) -> dict[str, str]:
     )
     return {
         "figure-4": (
-            "Goal-driven agents, seen for one trajectory (a). On a new level (b) ToMnet gives the object "
-            f"that this agent then eats ({LETTERS[eaten]}) a probability of "
-            f"{style.plain(example['network']['consumption'][eaten], 2)}, the ideal observer "
-            f"{style.plain(example['ideal']['consumption'][eaten], 2)} (c). Share of what the past can "
-            f"tell, over all agents and with a 2-D embedding — {shares} (e)."
+            f"Goal-driven agents, seen for one trajectory (a). On a new level (b) {_expected(tables['example'])} (c). "
+            f"Share of what the past can tell, over all agents and with a 2-D embedding — {shares} (e)."
         )
     }
+
+
+def _expected(example: dict[str, Any]) -> str:
+    eaten = example["eaten"]
+    if eaten is None:
+        return "this agent eats nothing; what ToMnet and the ideal observer expect of it"
+    return (
+        f"ToMnet gives the object that this agent then eats ({LETTERS[eaten]}) a probability of "
+        f"{style.plain(example['network']['consumption'][eaten], 2)}, the ideal observer "
+        f"{style.plain(example['ideal']['consumption'][eaten], 2)}"
+    )

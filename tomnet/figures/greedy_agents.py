@@ -23,6 +23,9 @@ def panels(result: Result) -> Panels:
 
     def maps(letter: str, trip: str) -> Panel:
         example = tables["examples"][trip]
+        if example is None:
+            why = f"Empty: after no {TRIPS[trip]} was the same object in reach again with another one nearer."
+            return Panel(letter, f"No {TRIPS[trip]} to show", why, _nothing)
         return Panel(
             letter,
             f"After a {TRIPS[trip]} to {eaten_letter(example['past'])}",
@@ -60,6 +63,10 @@ def eaten_letter(episode: dict[str, Any]) -> str:
     """The object on which an episode ended."""
     cells = episode["object_cells"]
     return LETTERS[cells.index(episode["final_cell"])] if episode["final_cell"] in cells else "no object"
+
+
+def _nothing(place: SubFigure) -> None:
+    place.subplots().set_axis_off()
 
 
 def _maps(place: SubFigure, example: dict[str, Any]) -> None:
@@ -101,7 +108,9 @@ def _areas(place: SubFigure, curve: list[dict[str, Any]]) -> None:
 
 
 def captions(result: Result) -> dict[str, str]:
-    trips, curve = result.tables["trips"], result.tables["curve"]
+    trips, curve, examples = (result.tables[name] for name in ("trips", "curve", "examples"))
+    shown = ", ".join(letter for letter, trip in zip("ab", TRIPS, strict=True) if examples[trip] is not None)
+    cells = f"Each cell shows the object most likely to be eaten from there ({shown}). " if shown else ""
     one = next(row for row in curve if row["past"] == 1)
 
     def sure(trip: str) -> str:
@@ -114,10 +123,9 @@ def captions(result: Result) -> dict[str, str]:
 
     return {
         "figure-6": (
-            "A mixture of goal-driven and greedy agents. Each cell shows the object most likely to be "
-            f"eaten from there (a, b). Where that object is in reach but another is nearer, {sure('far')}, "
-            f"{sure('near')} (c). After one trajectory the subspecies can be read out of the embedding with "
-            f"an area under the curve of {style.plain(one['auc'])}; at best it is "
+            f"A mixture of goal-driven and greedy agents. {cells}Where the object of the past trip is in reach again "
+            f"but another is nearer, {sure('far')}, {sure('near')} (c). After one trajectory the subspecies can be "
+            f"read out of the embedding with an area under the curve of {style.plain(one['auc'])}; at best it is "
             f"{style.plain(one['ideal_auc'])} (d)."
         )
     }

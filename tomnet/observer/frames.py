@@ -5,9 +5,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from ..episodes.episode import Episode, Snapshot
-
-ACTIONS = 5
+from ..episodes.episode import ACTION_COUNT, Episode, Snapshot
 
 
 def channels(objects: int) -> int:
@@ -31,7 +29,7 @@ def spatialise(planes: Float[Array, "row col plane"], vector: Float[Array, "feat
 
 def pair_planes(state: Snapshot, action: Int[Array, ""], dtype=jnp.float32) -> Float[Array, "row col plane"]:
     """A state and the action taken in it."""
-    return spatialise(state_planes(state, dtype), jax.nn.one_hot(action, ACTIONS))
+    return spatialise(state_planes(state, dtype), jax.nn.one_hot(action, ACTION_COUNT))
 
 
 class PackedFrames(eqx.Module):

@@ -8,9 +8,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, Scalar
 
-from ..episodes.episode import Snapshot
+from ..episodes.episode import ACTION_COUNT, Snapshot
 from ..episodes.targets import GAMMAS
-from .frames import ACTIONS, spatialise, state_planes
+from .frames import spatialise, state_planes
 from .layers import Convolution, Dense, Normalise, ReadOut, ResNet, pooled, pooled_width
 
 HEADS = ("action", "consumption", "successor")
@@ -119,7 +119,7 @@ class PredictionNet(eqx.Module):
         self.torso = Torso(planes, channels, depth, kind, plain, key=torso_key)
         self.action = self.consumption = self.successor = None
         if "action" in heads:
-            self.action = PooledHead(channels, ACTIONS, read_out, key=action_key, convolution=not plain)
+            self.action = PooledHead(channels, ACTION_COUNT, read_out, key=action_key, convolution=not plain)
         if "consumption" in heads:
             self.consumption = PooledHead(channels, objects, read_out, key=consumption_key)
         if "successor" in heads:

@@ -1,7 +1,7 @@
 """ToMnet: the character net and the prediction net, composed; and the numbers that describe one."""
 
 import dataclasses
-from typing import Literal
+from typing import Literal, get_args
 
 import equinox as eqx
 import jax
@@ -9,12 +9,15 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Key, Scalar
 
 from ..episodes.encounter import Encounter
-from ..episodes.episode import Episode, Snapshot
+from ..episodes.episode import ACTION_COUNT, Episode, Snapshot
 from ..errors import BadSetting
 from .character_net import CharacterNet, EpisodeNet, SequenceNet, SnapshotNet
-from .frames import ACTIONS, capacity_for, channels, frame_count, pack
+from .frames import capacity_for, channels, frame_count, pack
 from .layers import Normalise, ReadOut
 from .prediction_net import HEADS, PredictionNet, Predictions
+
+Character = Literal["episodes", "snapshots", "sequence"]
+WORDS = {"character": Character, "normalise": Normalise, "character_read_out": ReadOut, "read_out": ReadOut}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,7 +26,7 @@ class ObserverConfig:
 
     size: int = 11
     objects: int = 4
-    character: Literal["episodes", "snapshots", "sequence"] = "episodes"
+    character: Character = "episodes"
     embedding: int = 2
     channels: int = 32
     character_channels: int = 32
@@ -41,6 +44,10 @@ class ObserverConfig:
                 raise BadSetting("ObserverConfig.heads", head, f"the heads are {', '.join(HEADS)}")
         if not self.heads:
             raise BadSetting("ObserverConfig.heads", "()", "an observer predicts something")
+        for name, words in WORDS.items():  # or a misspelt one would silently mean another
+            if getattr(self, name) not in get_args(words):
+                known = ", ".join(map(repr, get_args(words)))
+                raise BadSetting(f"ObserverConfig.{name}", repr(getattr(self, name)), f"must be one of {known}")
         for name in ("size", "objects", "embedding", "channels", "character_channels"):
             if getattr(self, name) < 1:
                 raise BadSetting(f"ObserverConfig.{name}", getattr(self, name), "must be above 0")
@@ -60,11 +67,11 @@ class ToMnet(eqx.Module):
         planes = channels(config.objects)
         width, depth, kind = config.character_channels, config.character_depth, config.normalise
         if config.character == "sequence":
-            self.character_net = SequenceNet(planes + ACTIONS, config.embedding, width, key=character_key)
+            self.character_net = SequenceNet(planes + ACTION_COUNT, config.embedding, width, key=character_key)
         else:
             net = EpisodeNet if config.character == "episodes" else SnapshotNet
             self.character_net = net(
-                planes + ACTIONS,
+                planes + ACTION_COUNT,
                 config.embedding,
                 width,
                 depth,

@@ -1,4 +1,4 @@
-"""The rules of the gridworld: `reset` and `step`, pure functions that `jit` and `vmap`.
+"""The rules of the gridworld: `reset_to_level` and `step`, pure functions that `jit` and `vmap`.
 
 Rewards live with the agents, as in the paper's formalism: `step` reports what happened (an `Outcome`), and each
 agent values it in its own way.
@@ -96,12 +96,6 @@ def nothing_yet() -> Outcome:
     """What an agent is told before its first action."""
     none, no = jnp.int32(ABSENT), jnp.bool_(False)
     return Outcome(action=none, consumed=none, bumped=no, swapped=no, terminated=no, truncated=no)
-
-
-def reset(key: Key[Scalar, ""], world: World) -> State:
-    from .levels import sample_level  # levels.py draws for these rules, so it imports this file
-
-    return reset_to_level(sample_level(key, world))
 
 
 def reset_to_level(level: Level) -> State:

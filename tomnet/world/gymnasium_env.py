@@ -19,8 +19,8 @@ import numpy as np
 from gymnasium import spaces
 
 from ..errors import BadSetting
-from .gridworld import ABSENT, ACTIONS, MAZE, Level, Outcome, State, World, reset, reset_to_level, step
-from .levels import format_level, parse_level
+from .gridworld import ABSENT, ACTIONS, MAZE, Level, Outcome, State, World, reset_to_level, step
+from .levels import format_level, parse_level, reset
 from .views import FIRST_OBJECT, check_field_of_view, window
 
 NAME = "tomnet/Gridworld-v0"  # for gymnasium.make, once this module is imported

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Int, Key, Scalar
 
 from ..errors import BadSetting
-from .gridworld import ABSENT, Level, State, World
+from .gridworld import ABSENT, Level, State, World, reset_to_level
 
 WALL, FREE, AGENT, SUBGOAL = "#", ".", "@", "*"
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -22,6 +22,11 @@ def sample_level(key: Key[Scalar, ""], world: World) -> Level:
     lot = jnp.where(walls.reshape(-1), -1.0, jax.random.uniform(place_key, (world.cells,)))
     cells = jax.lax.top_k(lot, world.kinds + 1)[1].astype(jnp.int16)
     return Level(walls, object_cells=cells[:-1], start_cell=cells[-1])
+
+
+def reset(key: Key[Scalar, ""], world: World) -> State:
+    """The start of an episode on a random level."""
+    return reset_to_level(sample_level(key, world))
 
 
 def sample_walls(key: Key[Scalar, ""], world: World) -> Bool[Array, "row col"]:

@@ -1,0 +1,27 @@
+"""Habits of CONTRIBUTING.md that a test can check."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import tomnet
+
+FILES = sorted(Path(tomnet.__file__).parent.rglob("*.py"))
+
+
+def functions(path: Path) -> list[ast.FunctionDef]:
+    """Those of a module and of its classes; what stands inside a function, such as a scan's body, is its own affair."""
+    module = ast.parse(path.read_text())
+    scopes = [module, *(node for node in module.body if isinstance(node, ast.ClassDef))]
+    return [node for scope in scopes for node in scope.body if isinstance(node, ast.FunctionDef)]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_keys_come_first_in_functions_and_by_keyword_in_constructors(path):
+    for function in functions(path):
+        positional = [argument.arg for argument in function.args.args if argument.arg not in ("self", "cls")]
+        if function.name == "__init__":
+            assert "key" not in positional, f"{path.name}: line {function.lineno}"
+        elif "key" in positional:
+            assert positional[0] == "key", f"{path.name}: {function.name}"
