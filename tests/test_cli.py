@@ -18,9 +18,9 @@ from tomnet.experiments.claims import Claim
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.experiments.run import AGENTS
 from tomnet.files import load_arrays, read_jsonl, write_json
+from tomnet.interrupts import Interrupted
 from tomnet.observer.checkpoint import OBSERVER_FORMAT, VERSION, save_observer
 from tomnet.observer.tomnet import ObserverConfig
-from tomnet.observer.training import Interrupted
 
 NAME, MEMBERS = "goal-inference", ["2d", "8d"]
 ROOT = Path(__file__).parents[1]

@@ -9,12 +9,12 @@ from helpers import made_up
 
 from tomnet.errors import BadFile, TomnetError
 from tomnet.files import load_arrays, save_arrays
+from tomnet.named_arrays import named_arrays
 from tomnet.observer.checkpoint import (
     OBSERVER_FORMAT,
     VERSION,
     load_observer,
     load_state,
-    named_arrays,
     save_observer,
     save_state,
 )
@@ -81,7 +81,7 @@ def test_an_array_too_many_is_refused_by_name(saved):
 
 def test_an_array_of_another_shape_is_refused_by_name(saved):
     change(saved, config=lambda config: config | {"channels": 3})
-    with pytest.raises(BadFile, match=r"prediction_net\.\S+ has shape \(.*\), the observer needs \(.*\)"):
+    with pytest.raises(BadFile, match=r"prediction_net\.\S+ has shape \(.*\), the network needs \(.*\)"):
         load_observer(saved)
 
 

@@ -22,6 +22,7 @@ from tomnet.episodes.episode import NONE, Episode, Snapshot
 from tomnet.episodes.targets import Targets
 from tomnet.errors import BadFile, BadSetting, TomnetError
 from tomnet.files import RunLock, load_arrays, read_json, read_jsonl
+from tomnet.interrupts import Interrupted, stop_requests
 from tomnet.observer import training
 from tomnet.observer.checkpoint import STATE_FORMAT, VERSION, load_observer, load_state
 from tomnet.observer.tomnet import ObserverConfig
@@ -35,13 +36,11 @@ from tomnet.observer.training import (
     TRAIN_STREAM,
     WEIGHT_STREAM,
     Diverged,
-    Interrupted,
     TrainingConfig,
     first_state,
     many_steps,
     one_step,
     optimiser,
-    stop_requests,
     stream,
     train,
 )

@@ -6,11 +6,8 @@ for bit, as one that was not.
 """
 
 import dataclasses
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +21,11 @@ from jaxtyping import Array, Float, Int, Key, Scalar
 from ..episodes.encounter import Encounter
 from ..errors import BadSetting, TomnetError
 from ..files import RunLock, append_jsonl, truncate_jsonl, write_json
+from ..interrupts import Interrupted, stop_requests
+from ..progress import Progress
 from .checkpoint import load_state, save_observer, save_state
 from .frames import capacity_for, deal, frame_count
 from .losses import mean_losses
-from .progress import Progress
 from .tomnet import ObserverConfig, ToMnet, observe
 
 Sample = Callable[[Key[Scalar, ""], int], Encounter]
@@ -57,10 +55,6 @@ class TrainingConfig:
         for name in ("steps", "batch", "learning_rate", "chunk", "held_out", "evaluate_every"):
             if not getattr(self, name) > 0:
                 raise BadSetting(f"TrainingConfig.{name}", getattr(self, name), "must be above 0")
-
-
-class Interrupted(TomnetError):
-    """Ctrl-C, after the checkpoint was written."""
 
 
 class Diverged(TomnetError):
@@ -267,24 +261,3 @@ def _run_chunk(
 def held_out_losses(observer: ToMnet, encounters: Encounter) -> dict[str, float]:
     _, predictions = observe(observer, encounters)
     return {name: float(loss) for name, loss in mean_losses(predictions, encounters.targets).items()}
-
-
-@contextmanager
-def stop_requests() -> Iterator[threading.Event]:
-    """Turns Ctrl-C and SIGTERM into a flag that is read between chunks; a second Ctrl-C stops at once."""
-    stopped = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield stopped
-        return
-
-    def ask(number, frame):
-        if stopped.is_set():
-            raise KeyboardInterrupt
-        stopped.set()
-
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stopped
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -35,3 +35,31 @@ def in_view(agent_cell: Int[Array, ""], width: int, size: int) -> Bool[Array, "{
 def check_field_of_view(width: int, largest: int) -> None:
     if width % 2 == 0 or not 1 <= width <= largest:
         raise BadSetting("field of view", width, f"must be odd and between 1 and {largest}")
+
+
+PLANES = 4  # of an observation, beside one for each kind of object: empty, wall, agent, unobservable
+
+
+def field(agent_cell: Int[Array, ""], reach: Int[Array, ""], size: int) -> Bool[Array, "{size} {size}"]:
+    """The cells within `reach` rows and cols of the agent; none where `reach` is negative.
+
+    Compared on both sides rather than by distance: this runs on GPUs, where the greater of two distances between
+    integers has come out wrong.
+    """
+    lines = jnp.arange(size)
+    row, col = agent_cell // size, agent_cell % size
+    near_row = (lines - row <= reach) & (row - lines <= reach)
+    near_col = (lines - col <= reach) & (col - lines <= reach)
+    return near_row[:, None] & near_col
+
+
+def observation(state: State, visible: Bool[Array, "row col"]) -> Bool[Array, "row col plane"]:
+    """What an agent sees: empty, wall, each kind of object, the agent itself, and where it cannot see (appendix D)."""
+    size = state.walls.shape[-1]
+    cells = jnp.arange(size * size).reshape(size, size, 1)
+    objects = cells == state.object_cells
+    agent = cells == state.agent_cell
+    walls = state.walls[..., None]
+    empty = ~(walls | objects.any(-1, keepdims=True) | agent)
+    seen = jnp.concatenate([empty, walls, objects, agent], axis=-1) & visible[..., None]
+    return jnp.concatenate([seen, ~visible[..., None]], axis=-1)

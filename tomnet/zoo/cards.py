@@ -5,7 +5,7 @@ from typing import Any
 
 from ..experiments.claims import Claim
 from ..experiments.experiment import Experiment, Result
-from ..observer.checkpoint import named_arrays
+from ..named_arrays import named_arrays
 from ..observer.tomnet import ObserverConfig, ToMnet
 
 LOSSES = ("network", "ideal", "no_past")  # the columns that make a table one of losses

@@ -1,7 +1,7 @@
 """Progress, where it is not shown in a terminal."""
 
-from tomnet.observer import progress
-from tomnet.observer.progress import Progress
+from tomnet import progress
+from tomnet.progress import Progress
 
 
 def test_the_end_is_always_reported(capsys):

@@ -1,0 +1,151 @@
+"""A population of deep RL agents: its conditions, its file, and every agent that can be read out of it.
+
+population = load_population("zoo/agents/5x5.safetensors")
+agent = population.agent(network=3, preferred=1)      # one agent: a network, and the object it is after
+minds = population.agents("held out")                 # all held-out ones, stacked: networks × objects
+"""
+
+import dataclasses
+from pathlib import Path
+from typing import Any, Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import ml_dtypes
+import numpy as np
+
+from ..errors import BadFile, BadSetting, TomnetError, nearest
+from ..files import load_arrays, save_arrays
+from ..named_arrays import named_arrays, with_arrays
+from .actor_critic import DeepAgent, Eyes, Network, NetworkConfig
+
+FORMAT, VERSION = "tomnet agents", 1
+Part = Literal["training", "held out", "all"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Condition:
+    """A species: how wide it sees (0: blind) and whether it remembers."""
+
+    name: str
+    field_of_view: int
+    remembers: bool = True
+
+    def check(self, size: int) -> None:
+        width, largest = self.field_of_view, 2 * size - 1  # which shows the whole map from everywhere
+        if width and (width % 2 == 0 or not 1 <= width <= largest):
+            raise BadSetting("field of view", width, f"must be odd and at most {largest}, or 0 for the blind")
+
+
+CONDITIONS = {
+    condition.name: condition
+    for condition in (
+        Condition("blind", 0),
+        Condition("3x3", 3),
+        Condition("5x5", 5),
+        Condition("7x7", 7),
+        Condition("9x9", 9),
+        Condition("stateless-5x5", 5, remembers=False),
+    )
+}
+
+
+def find_condition(name: str) -> Condition:
+    if name not in CONDITIONS:
+        raise nearest(name, CONDITIONS, "condition")
+    return CONDITIONS[name]
+
+
+def eyes_of(conditions: list[Condition]) -> Eyes:
+    """The eyes of one agent of each of these conditions, stacked."""
+    reach = [condition.field_of_view // 2 if condition.field_of_view else -1 for condition in conditions]
+    return Eyes(jnp.asarray(reach, jnp.int32), jnp.asarray([condition.remembers for condition in conditions]))
+
+
+class Population(eqx.Module):
+    """The kept networks of one condition, best first, and which of them observers may be trained on."""
+
+    networks: Network  # stacked
+    condition: Condition = eqx.field(static=True)
+    returns: tuple[float, ...] = eqx.field(static=True)  # on the held-out levels they were chosen by
+    training: tuple[int, ...] = eqx.field(static=True)
+    held_out: tuple[int, ...] = eqx.field(static=True)
+    about: dict[str, Any] = eqx.field(static=True)
+
+    def __len__(self) -> int:
+        return len(self.returns)
+
+    @property
+    def objects(self) -> int:
+        """Terminal objects: as many preferences as each network can be given."""
+        return self.networks.config.kinds - 1
+
+    def agent(self, network: int, preferred: int = 0) -> DeepAgent:
+        for name, value, count in (("network", network, len(self)), ("preferred", preferred, self.objects)):
+            if not 0 <= value < count:
+                raise BadSetting(name, value, f"this population has 0 to {count - 1}")
+        agents = self.agents("all")
+        return jax.tree.map(lambda leaf: leaf[network * self.objects + preferred], agents)
+
+    def agents(self, part: Part = "all") -> DeepAgent:
+        """Every network of that part with each preference in turn: a stacked agent, network-major."""
+        chosen = {"training": self.training, "held out": self.held_out, "all": tuple(range(len(self)))}[part]
+        each = np.repeat(np.asarray(chosen, int), self.objects)
+        networks = jax.tree.map(lambda leaf: leaf[each], self.networks)
+        preferred = jnp.asarray(np.tile(np.arange(self.objects), len(chosen)), jnp.int32)
+        return DeepAgent(networks, eyes_of([self.condition] * len(each)), preferred)
+
+
+def split(count: int, seed: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Networks to train observers on, and those held out: half each, at random, fixed by the seed."""
+    order = np.random.default_rng(seed).permutation(count).tolist()
+    half = -(-count // 2)
+    return tuple(sorted(order[:half])), tuple(sorted(order[half:]))
+
+
+def stack(networks: list[Network]) -> Network:
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *networks)
+
+
+def blank_networks(config: NetworkConfig, count: int) -> Network:
+    """Shapes only: nothing is computed."""
+    one = eqx.filter_eval_shape(lambda: Network(config, key=jax.random.key(0)))
+    return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct((count, *leaf.shape), leaf.dtype), one)
+
+
+def save_population(path: Path, population: Population) -> None:
+    """One file, in bf16: half the bytes, and the policies do not notice."""
+    arrays = {name: array.astype(ml_dtypes.bfloat16) for name, array in named_arrays(population.networks).items()}
+    header = {
+        "network": dataclasses.asdict(population.networks.config),
+        "condition": dataclasses.asdict(population.condition),
+        "returns": list(population.returns),
+        "training": list(population.training),
+        "held_out": list(population.held_out),
+        "about": population.about,
+    }
+    save_arrays(path, arrays, header, format=FORMAT, version=VERSION)
+
+
+def load_population(path: Path | str, expected: NetworkConfig | None = None) -> Population:
+    """A population from its file; with `expected`, one of that architecture and number of objects only."""
+    path = Path(path)
+    arrays, header = load_arrays(path, FORMAT, VERSION)
+    try:
+        config = NetworkConfig(**header["network"])
+        condition = Condition(**header["condition"])
+        condition.check(config.size)
+        returns = tuple(float(value) for value in header["returns"])
+        parts = [tuple(int(index) for index in header[name]) for name in ("training", "held_out")]
+        about = dict(header["about"])
+    except (KeyError, TypeError, ValueError, TomnetError) as error:
+        raise BadFile(path, "its header describes no population that this tomnet can build") from error
+    if sorted(parts[0] + parts[1]) != list(range(len(returns))):
+        raise BadFile(path, "its split does not cover its networks, each once")
+    if expected is not None:
+        for name, wanted in dataclasses.asdict(expected).items():
+            if getattr(config, name) != wanted:
+                raise BadFile(path, f"{name} is {getattr(config, name)}, expected {wanted}")
+    networks = with_arrays(blank_networks(config, len(returns)), arrays, path)
+    return Population(networks, condition, returns, *parts, about)

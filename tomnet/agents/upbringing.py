@@ -1,0 +1,305 @@
+"""Bringing up a population: networks of all conditions side by side, in chunks, with checkpoints.
+
+A chunk's draws depend only on the seed, the network and the number of the update, so that a run that was killed goes
+on as if nothing had happened.
+"""
+
+import dataclasses
+import time
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Key, Scalar
+
+from ..errors import BadFile, BadSetting, TomnetError
+from ..files import RunLock, append_jsonl, load_arrays, read_json, save_arrays, truncate_jsonl, write_json
+from ..interrupts import Interrupted, stop_requests
+from ..named_arrays import named_arrays, with_arrays
+from ..progress import Progress
+from ..world.gridworld import SUBGOAL_MAZE, Level, World, reset_to_level
+from ..world.levels import sample_level
+from .actor_critic import Eyes, Network, NetworkConfig, Rewards, check_world
+from .population import CONDITIONS, Condition, Population, blank_networks, eyes_of, save_population, split
+from .reinforcement import Learner, LearnerConfig, Moment, act, new_learner, update
+
+CHECKPOINT, METRICS, CONFIG = "checkpoint.safetensors", "metrics.jsonl", "config.json"
+STATE_FORMAT, CHUNK_FORMAT, VERSION = "tomnet agents in training", "tomnet trained agents", 1
+# random streams that never meet: levels that networks are chosen by are never trained on
+WEIGHTS, TRAINING, HELD_OUT = range(3)
+
+
+@dataclasses.dataclass(frozen=True)
+class Upbringing:
+    """How a population is brought up."""
+
+    learner: LearnerConfig
+    network: NetworkConfig = NetworkConfig()
+    conditions: tuple[str, ...] = tuple(CONDITIONS)
+    networks: int = 24  # of each condition
+    keep: int = 20  # of each condition, the best on held-out levels
+    chunk: int = 72  # networks trained side by side
+    levels: int = 256  # held out, to choose by
+    world: World = SUBGOAL_MAZE
+    report_every: int = 20  # updates
+    checkpoint_seconds: float = 60.0
+
+    def __post_init__(self):
+        if self.chunk < 1 or self.total % self.chunk:
+            raise BadSetting("chunk", self.chunk, f"does not divide the population of {self.total} networks")
+        if not 1 <= self.keep <= self.networks:
+            raise BadSetting("keep", self.keep, f"of {self.networks} networks of each condition")
+        check_world(self.world, self.network)
+        for name in self.conditions:
+            CONDITIONS[name].check(self.world.size)
+
+    @property
+    def total(self) -> int:
+        return self.networks * len(self.conditions)
+
+    def members(self, chunk: int) -> list[Condition]:
+        """The conditions of a chunk's networks: all of them in turn, so that no chunk is easier than another."""
+        return [self.condition(index) for index in range(chunk * self.chunk, (chunk + 1) * self.chunk)]
+
+    def condition(self, index: int) -> Condition:
+        return CONDITIONS[self.conditions[index % len(self.conditions)]]
+
+
+UPBRINGING = {
+    "smoke": Upbringing(
+        learner=LearnerConfig(steps=256, worlds=4, unroll=8, pool=16),
+        network=NetworkConfig(channels=8, memory_channels=8, belief_channels=8, hidden=16),
+        networks=2,
+        keep=2,
+        chunk=12,
+        levels=8,
+        report_every=4,
+    ),
+    "laptop": Upbringing(
+        learner=LearnerConfig(steps=1_000_000, worlds=32, unroll=32, pool=512, minibatches=4),
+        network=NetworkConfig(channels=16, memory_channels=16, belief_channels=16),
+        conditions=("5x5",),
+        networks=2,
+        keep=2,
+        chunk=2,
+        levels=256,
+    ),
+    "full": Upbringing(
+        learner=LearnerConfig(steps=10_000_000), network=NetworkConfig(memory_channels=16), chunk=144, report_every=50
+    ),
+}
+
+
+def draw_levels(key: Key[Scalar, ""], count: int, world: World) -> Level:
+    return jax.vmap(sample_level, in_axes=(0, None))(jax.random.split(key, count), world)
+
+
+@eqx.filter_jit
+def first_learners(key: Key[Scalar, ""], indices: Array, upbringing: Upbringing) -> Learner:
+    """Networks as they are born; each depends on its own index alone."""
+    pool = draw_levels(jax.random.fold_in(key, TRAINING), upbringing.learner.pool, upbringing.world)
+
+    def one(index):
+        own = jax.random.fold_in(jax.random.fold_in(key, WEIGHTS), index)
+        return new_learner(own, upbringing.network, upbringing.learner, pool)
+
+    return eqx.filter_vmap(one)(indices)
+
+
+@eqx.filter_jit(donate="all-except-first")
+def update_all(kept: tuple[Key[Scalar, ""], Eyes], learners: Learner, upbringing: Upbringing):
+    """One update of every network of a chunk, on fresh levels. All but `kept` gives its memory to the result."""
+    key, eyes = kept
+    level_key, own_key = jax.random.split(key)
+    pool = draw_levels(level_key, upbringing.learner.pool, upbringing.world)
+
+    def one(key, learner, eyes):
+        return update(key, learner, eyes, upbringing.world, Rewards(), pool, upbringing.learner)
+
+    return eqx.filter_vmap(one)(jax.random.split(own_key, upbringing.chunk), learners, eyes)
+
+
+@eqx.filter_jit
+def returns_on(
+    key: Key[Scalar, ""], networks: Network, eyes: Eyes, levels: Level, upbringing: Upbringing
+) -> Float[Array, "network"]:
+    """Mean return of each network over one episode on each level."""
+    worlds = levels.start_cell.shape[0]
+    state = reset_to_level(levels)
+
+    def one(key, network, eyes):
+        memory = network.blank_memory(jnp.float32)
+        memory = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (worlds, *leaf.shape)), memory)
+        moment = Moment(state, jnp.full(worlds, -1, jnp.int32), jnp.zeros(worlds))
+        blank = Learner(network, None, moment, memory, jnp.zeros(worlds), None, jnp.bool_(True))
+        limit = upbringing.world.step_limit
+        _, happened, _, _ = act(key, blank, eyes, upbringing.world, Rewards(), levels, limit, jnp.float32)
+        ended_before = jnp.cumsum(happened.done, axis=0) - happened.done
+        return jnp.where(ended_before == 0, happened.reward, 0.0).sum(0).mean()
+
+    return eqx.filter_vmap(one)(jax.random.split(key, eyes.reach.shape[0]), networks, eyes)
+
+
+def bring_up(
+    upbringing: Upbringing, folder: Path, *, seed: int, about: dict[str, Any], resume: bool = False
+) -> dict[str, Population]:
+    """Trains the population in a run folder and returns the kept networks of each condition."""
+    with RunLock(folder), stop_requests() as stopped:
+        settings = _settings(upbringing, seed)
+        _check_folder(folder, settings, resume)
+        write_json(folder / CONFIG, settings | {"about": about})
+        for chunk in range(upbringing.total // upbringing.chunk):
+            if not _chunk_file(folder, chunk).exists():
+                _train_chunk(upbringing, chunk, folder, seed, stopped)
+        populations = _choose(upbringing, folder, seed, about)
+        for name, population in populations.items():
+            save_population(folder / f"{name}.safetensors", population)
+    return populations
+
+
+def _train_chunk(upbringing: Upbringing, chunk: int, folder: Path, seed: int, stopped) -> None:
+    key = jax.random.key(seed)
+    conditions = upbringing.members(chunk)
+    eyes = eyes_of(conditions)
+    indices = jnp.arange(chunk * upbringing.chunk, (chunk + 1) * upbringing.chunk)
+    learners = first_learners(key, indices, upbringing)
+    done, seconds = 0, 0.0
+    if (folder / CHECKPOINT).exists():
+        arrays, header = load_arrays(folder / CHECKPOINT, STATE_FORMAT, VERSION)
+        if header["chunk"] == chunk:  # else it is that of the chunk before, which is finished
+            learners = with_arrays(learners, arrays, folder / CHECKPOINT)
+            done, seconds = header["updates"], header["seconds"]
+    if (folder / METRICS).exists():
+        truncate_jsonl(folder / METRICS, lambda row: (row["chunk"], row["updates"]) <= (chunk, done))
+    chunk_key = jax.random.fold_in(jax.random.fold_in(key, TRAINING), 1 + chunk)
+    learner, updates = upbringing.learner, upbringing.learner.updates
+    started, saved = time.monotonic() - seconds, time.monotonic()
+    title = f"agents {chunk + 1}/{upbringing.total // upbringing.chunk}"
+
+    def save():
+        header = {"chunk": chunk, "updates": done, "seconds": seconds}
+        save_arrays(
+            folder / CHECKPOINT,
+            named_arrays(learners),
+            header,
+            format=STATE_FORMAT,
+            version=VERSION,
+            keep_previous=True,
+        )
+
+    with Progress(title, updates, done) as progress:
+        while done < updates:
+            seen = []
+            for _ in range(min(upbringing.report_every, updates - done)):
+                learners, told = update_all((jax.random.fold_in(chunk_key, done), eyes), learners, upbringing)
+                seen.append(told)
+                done += 1
+            row = _summary(seen, conditions, learners.healthy)
+            steps = done * learner.worlds * learner.unroll
+            seconds = time.monotonic() - started
+            append_jsonl(
+                folder / METRICS,
+                {"chunk": chunk, "updates": done, "steps": steps, "seconds": round(seconds, 2), **row},
+            )
+            progress.advance(done, row["returns"])
+            if stopped.is_set():
+                save()
+                raise Interrupted(f"interrupted at update {done} of {updates}; --resume goes on from there")
+            if time.monotonic() - saved > upbringing.checkpoint_seconds:
+                save()
+                saved = time.monotonic()
+    levels = draw_levels(jax.random.fold_in(key, HELD_OUT), upbringing.levels, upbringing.world)
+    returns = returns_on(jax.random.fold_in(chunk_key, updates), learners.network, eyes, levels, upbringing)
+    header = {
+        "returns": np.asarray(returns).tolist(),
+        "healthy": np.asarray(learners.healthy).tolist(),
+        "seconds": round(seconds, 1),
+    }
+    path = _chunk_file(folder, chunk)
+    save_arrays(path, named_arrays(learners.network), header, format=CHUNK_FORMAT, version=VERSION)
+
+
+def _summary(seen: list, conditions: list[Condition], healthy: Bool[Array, "network"]) -> dict[str, Any]:
+    """Returns of each network over the last updates, their mean by condition, and the losses."""
+    episodes = np.stack([np.asarray(told.episodes) for told in seen])
+    returns = np.stack([np.asarray(told.returns) for told in seen])
+    ended = episodes.sum(0)
+    each = np.where(ended > 0, (returns * episodes).sum(0) / np.maximum(ended, 1), np.nan)  # before any episode ended
+    fit = np.asarray(healthy)
+    names = [condition.name for condition in conditions]
+    by_condition = {}
+    for name in dict.fromkeys(names):
+        mine = [value for value, other, ok in zip(each, names, fit, strict=True) if other == name and ok]
+        by_condition[name] = float(np.nanmean(mine)) if np.isfinite(mine).any() else float("nan")
+    losses = {name: float(np.mean(np.asarray(value)[fit])) for name, value in seen[-1].losses.items()}
+    diverged = np.flatnonzero(~fit).tolist()
+    return {"returns": by_condition, "each": each.round(4).tolist(), "losses": losses, "diverged": diverged}
+
+
+def _choose(upbringing: Upbringing, folder: Path, seed: int, about: dict[str, Any]) -> dict[str, Population]:
+    """The best networks of each condition, those that diverged left out, and their split."""
+    networks, returns, healthy, seconds = [], [], [], 0.0
+    for chunk in range(upbringing.total // upbringing.chunk):
+        path = _chunk_file(folder, chunk)
+        arrays, header = load_arrays(path, CHUNK_FORMAT, VERSION)
+        networks.append(with_arrays(blank_networks(upbringing.network, upbringing.chunk), arrays, path))
+        returns += header["returns"]
+        healthy += header["healthy"]
+        seconds += header["seconds"]
+    together = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *networks)
+    populations = {}
+    for number, name in enumerate(upbringing.conditions):
+        mine = [i for i in range(upbringing.total) if i % len(upbringing.conditions) == number]
+        fit = sorted((i for i in mine if healthy[i]), key=lambda i: -returns[i])
+        if not fit:
+            raise TomnetError(f"all {len(mine)} networks of {name} diverged; {folder} keeps what there is")
+        best = fit[: upbringing.keep]
+        chosen = jax.tree.map(lambda leaf, best=best: leaf[jnp.asarray(best)], together)
+        facts = {
+            "trained": len(mine),
+            "diverged": [i for i in mine if not healthy[i]],
+            "indices": best,
+            "seconds": round(seconds, 1),
+            "steps": upbringing.learner.updates * upbringing.learner.worlds * upbringing.learner.unroll,
+            "seed": seed,
+        }
+        populations[name] = Population(
+            chosen, CONDITIONS[name], tuple(returns[i] for i in best), *split(len(best), seed), about | facts
+        )
+    return populations
+
+
+def _chunk_file(folder: Path, chunk: int) -> Path:
+    return folder / f"chunk-{chunk}.safetensors"
+
+
+def _settings(upbringing: Upbringing, seed: int) -> dict[str, Any]:
+    """All that the weights depend on, as plain values."""
+    plain = {name: getattr(upbringing, name) for name in ("networks", "keep", "chunk", "levels")}
+    return plain | {
+        "conditions": list(upbringing.conditions),
+        "world": {f.name: getattr(upbringing.world, f.name) for f in dataclasses.fields(upbringing.world)},
+        "network": dataclasses.asdict(upbringing.network),
+        "learner": dataclasses.asdict(upbringing.learner),
+        "seed": seed,
+    }
+
+
+def _check_folder(folder: Path, settings: dict[str, Any], resume: bool) -> None:
+    """A folder that holds another run is left alone."""
+    if not (folder / CONFIG).exists():
+        return
+    if not resume:
+        raise BadFile(folder, "holds a population already", "--resume goes on with it, --out names another folder")
+    before = read_json(folder / CONFIG)
+    for name, now in settings.items():
+        was = before.get(name)
+        if isinstance(now, dict) and isinstance(was, dict):
+            for part in now:
+                if now[part] != was.get(part):
+                    raise BadSetting(f"{name}.{part}", now[part], f"the run in {folder} has {was.get(part)}")
+        elif now != was:
+            raise BadSetting(name, now, f"the run in {folder} has {was}")

@@ -1,0 +1,32 @@
+"""A PyTree's arrays by readable names, and back: what the files of observers, agents and training states hold."""
+
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .errors import BadFile
+
+
+def named_arrays(tree: Any) -> dict[str, np.ndarray]:
+    """Every array of a PyTree under a readable name, such as `character_net.lstm.weight_ih`."""
+    leaves = jax.tree_util.tree_leaves_with_path(eqx.filter(tree, eqx.is_array))
+    return {jax.tree_util.keystr(path).lstrip("."): np.asarray(leaf) for path, leaf in leaves}
+
+
+def with_arrays(template: Any, arrays: dict[str, np.ndarray], path: Path) -> Any:
+    """The template with its arrays replaced by those of a file, whose names and shapes must match."""
+    shapes, static = eqx.partition(template, lambda leaf: eqx.is_array(leaf) or isinstance(leaf, jax.ShapeDtypeStruct))
+    leaves, structure = jax.tree_util.tree_flatten_with_path(shapes)
+    expected = {jax.tree_util.keystr(name).lstrip("."): leaf for name, leaf in leaves}
+    if expected.keys() != arrays.keys():
+        stray = sorted(expected.keys() ^ arrays.keys())[0]
+        raise BadFile(path, f"another architecture: {stray} is in only one of file and network")
+    for name, leaf in expected.items():
+        if leaf.shape != arrays[name].shape:
+            raise BadFile(path, f"{name} has shape {arrays[name].shape}, the network needs {leaf.shape}")
+    restored = [jnp.asarray(arrays[name], leaf.dtype) for name, leaf in expected.items()]
+    return eqx.combine(jax.tree_util.tree_unflatten(structure, restored), static)
