@@ -10,7 +10,7 @@ from helpers import sample_levels
 from tomnet.errors import BadSetting
 from tomnet.world.gridworld import World, reset_to_level
 from tomnet.world.levels import parse_level
-from tomnet.world.views import FIRST_OBJECT, FREE, WALL, in_view, window
+from tomnet.world.views import FIRST_OBJECT, FREE, PLANES, WALL, field, in_view, observation, window
 
 WORLD = World(size=5, objects=2, max_walls=1)
 
@@ -73,3 +73,43 @@ def test_an_even_or_oversized_field_of_view_is_refused(width):
         window(state, width)
     with pytest.raises(BadSetting, match=f"field of view = {width}: must be odd and between 1 and 11"):
         in_view(jnp.int32(0), width, 5)
+
+
+# --- As planes over the whole map, for agents with networks
+
+
+@pytest.mark.parametrize("reach", [0, 1, 4])
+def test_a_field_is_a_view_whose_width_is_data(reach):
+    cells = jnp.arange(25)
+    found = jax.jit(jax.vmap(lambda cell, reach: field(cell, reach, 5), in_axes=(0, None)))(cells, jnp.int32(reach))
+    assert np.array_equal(found, jax.vmap(lambda cell: in_view(cell, 2 * reach + 1, 5))(cells))
+
+
+def test_the_blind_have_no_field():
+    assert not np.asarray(jax.vmap(lambda cell: field(cell, jnp.int32(-1), 5))(jnp.arange(25, dtype=jnp.int16))).any()
+
+
+@pytest.mark.parametrize("reach", [-1, 1, 9])
+def test_an_observation_holds_each_cell_in_one_plane(reach):
+    """Against a loop over cells: empty, wall, object, agent, or not to be seen."""
+    states = jax.vmap(reset_to_level)(sample_levels(jax.random.key(2), WORLD, 20))
+    look = jax.jit(jax.vmap(lambda state: observation(state, field(state.agent_cell, jnp.int32(reach), 5))))
+    planes = np.asarray(look(states))
+    assert planes.shape == (20, 5, 5, WORLD.kinds + PLANES)
+    assert (planes.sum(-1) == 1).all()
+    walls, agents, objects = map(np.asarray, (states.walls, states.agent_cell, states.object_cells))
+    empty, wall, first, agent, unseen = 0, 1, 2, WORLD.kinds + 2, WORLD.kinds + 3
+    for i in range(20):
+        for cell in range(25):
+            row, col = divmod(cell, 5)
+            far = max(abs(row - agents[i] // 5), abs(col - agents[i] % 5)) > reach
+            here = [first + k for k, place in enumerate(objects[i]) if place == cell]
+            stands = agent if cell == agents[i] else here[0] if here else wall if walls[i, row, col] else empty
+            assert planes[i, row, col].argmax() == (unseen if far else stands)
+
+
+def test_an_object_that_was_eaten_is_in_no_plane():
+    state = reset_to_level(parse_level("@....\n.....\n.....\n.....\n....A", WORLD))
+    planes = np.asarray(observation(state, jnp.ones((5, 5), bool)))
+    assert planes[..., 2].sum() == 1
+    assert planes[..., 3].sum() == 0

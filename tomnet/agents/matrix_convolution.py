@@ -52,6 +52,10 @@ class Convolution(eqx.Module):
         self.kernel = scale * jax.random.normal(key, (3, 3, channels_in, channels_out))
         self.bias = jnp.zeros(channels_out)
 
+    def __call__(self, frame: Float[Array, "row col channel_in"]) -> Float[Array, "row col channel_out"]:
+        """For a single frame; made ready before, many are faster."""
+        return self.ready(frame.shape[0], frame.dtype)(frame)
+
     def ready(self, size: int, dtype, way: Way | None = None) -> ReadyConvolution:
         way = way or usual_way()
         kernel = self.kernel.astype(dtype)

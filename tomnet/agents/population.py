@@ -137,15 +137,15 @@ def load_population(path: Path | str, expected: NetworkConfig | None = None) -> 
         condition = Condition(**header["condition"])
         condition.check(config.size)
         returns = tuple(float(value) for value in header["returns"])
-        parts = [tuple(int(index) for index in header[name]) for name in ("training", "held_out")]
+        training, held_out = (tuple(int(index) for index in header[name]) for name in ("training", "held_out"))
         about = dict(header["about"])
+        blank = blank_networks(config, len(returns))
     except (KeyError, TypeError, ValueError, TomnetError) as error:
         raise BadFile(path, "its header describes no population that this tomnet can build") from error
-    if sorted(parts[0] + parts[1]) != list(range(len(returns))):
+    if sorted(training + held_out) != list(range(len(returns))):
         raise BadFile(path, "its split does not cover its networks, each once")
     if expected is not None:
         for name, wanted in dataclasses.asdict(expected).items():
             if getattr(config, name) != wanted:
                 raise BadFile(path, f"{name} is {getattr(config, name)}, expected {wanted}")
-    networks = with_arrays(blank_networks(config, len(returns)), arrays, path)
-    return Population(networks, condition, returns, *parts, about)
+    return Population(with_arrays(blank, arrays, path), condition, returns, training, held_out, about)

@@ -65,14 +65,14 @@ class Moment(eqx.Module):
 
 
 class Unroll(eqx.Module):
-    """What happened while a network acted, `time world` on every axis."""
+    """What happened while a network acted: a step of one world, or `time world` of them."""
 
     moment: Moment
-    action: Int[Array, "time world"]
-    log_probability: Float[Array, "time world"]
-    value: Float[Array, "time world"]
-    reward: Float[Array, "time world"]
-    done: Bool[Array, "time world"]
+    action: Int[Array, "*batch"]
+    log_probability: Float[Array, "*batch"]
+    value: Float[Array, "*batch"]
+    reward: Float[Array, "*batch"]
+    done: Bool[Array, "*batch"]
 
 
 class Outputs(eqx.Module):

@@ -23,7 +23,16 @@ from ..progress import Progress
 from ..world.gridworld import SUBGOAL_MAZE, Level, World, reset_to_level
 from ..world.levels import sample_level
 from .actor_critic import Eyes, Network, NetworkConfig, Rewards, check_world
-from .population import CONDITIONS, Condition, Population, blank_networks, eyes_of, save_population, split
+from .population import (
+    CONDITIONS,
+    Condition,
+    Population,
+    blank_networks,
+    eyes_of,
+    find_condition,
+    save_population,
+    split,
+)
 from .reinforcement import Learner, LearnerConfig, Moment, act, new_learner, update
 
 CHECKPOINT, METRICS, CONFIG = "checkpoint.safetensors", "metrics.jsonl", "config.json"
@@ -48,13 +57,16 @@ class Upbringing:
     checkpoint_seconds: float = 60.0
 
     def __post_init__(self):
+        for name in ("networks", "levels", "report_every"):
+            if getattr(self, name) < 1:
+                raise BadSetting(f"Upbringing.{name}", getattr(self, name), "must be above 0")
         if self.chunk < 1 or self.total % self.chunk:
             raise BadSetting("chunk", self.chunk, f"does not divide the population of {self.total} networks")
         if not 1 <= self.keep <= self.networks:
             raise BadSetting("keep", self.keep, f"of {self.networks} networks of each condition")
         check_world(self.world, self.network)
         for name in self.conditions:
-            CONDITIONS[name].check(self.world.size)
+            find_condition(name).check(self.world.size)
 
     @property
     def total(self) -> int:
@@ -204,7 +216,7 @@ def _train_chunk(upbringing: Upbringing, chunk: int, folder: Path, seed: int, st
                 folder / METRICS,
                 {"chunk": chunk, "updates": done, "steps": steps, "seconds": round(seconds, 2), **row},
             )
-            progress.advance(done, row["returns"])
+            progress.advance(done, {name: value for name, value in row["returns"].items() if np.isfinite(value)})
             if stopped.is_set():
                 save()
                 raise Interrupted(f"interrupted at update {done} of {updates}; --resume goes on from there")
@@ -234,7 +246,10 @@ def _summary(seen: list, conditions: list[Condition], healthy: Bool[Array, "netw
     for name in dict.fromkeys(names):
         mine = [value for value, other, ok in zip(each, names, fit, strict=True) if other == name and ok]
         by_condition[name] = float(np.nanmean(mine)) if np.isfinite(mine).any() else float("nan")
-    losses = {name: float(np.mean(np.asarray(value)[fit])) for name, value in seen[-1].losses.items()}
+    losses = {
+        name: float(np.mean(np.asarray(value)[fit])) if fit.any() else float("nan")
+        for name, value in seen[-1].losses.items()
+    }
     diverged = np.flatnonzero(~fit).tolist()
     return {"returns": by_condition, "each": each.round(4).tolist(), "losses": losses, "diverged": diverged}
 
@@ -295,6 +310,8 @@ def _check_folder(folder: Path, settings: dict[str, Any], resume: bool) -> None:
     if not resume:
         raise BadFile(folder, "holds a population already", "--resume goes on with it, --out names another folder")
     before = read_json(folder / CONFIG)
+    if not isinstance(before, dict):
+        raise BadFile(folder / CONFIG, "holds no settings of a population")
     for name, now in settings.items():
         was = before.get(name)
         if isinstance(now, dict) and isinstance(was, dict):

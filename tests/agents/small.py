@@ -1,0 +1,42 @@
+"""Deep RL agents small enough for tests: a 5×5 world, a few channels, random weights made without compiling."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tomnet.agents.actor_critic import Eyes, Network, NetworkConfig
+from tomnet.agents.population import CONDITIONS, Population, blank_networks
+from tomnet.world.gridworld import World
+
+# short episodes, so that several fit into an unroll; no swaps, whose draws know nothing of preferences
+WORLD = World(size=5, objects=3, subgoal=True, max_walls=1, step_limit=5)
+NETWORK = NetworkConfig(size=5, kinds=4, channels=4, memory_channels=4, depth=1, belief_channels=4, hidden=8)
+
+SIGHTED, BLIND = Eyes(jnp.int32(1), jnp.bool_(True)), Eyes(jnp.int32(-1), jnp.bool_(True))
+STATELESS = Eyes(jnp.int32(1), jnp.bool_(False))
+
+
+def made_up_networks(count: int, config: NetworkConfig = NETWORK, seed: int = 0) -> Network:
+    """Stacked networks whose outputs depend strongly on what they see."""
+    random = np.random.default_rng(seed)
+
+    def weights(leaf):
+        if not isinstance(leaf, jax.ShapeDtypeStruct):
+            return leaf
+        return jnp.asarray(random.normal(0, 0.5, leaf.shape), leaf.dtype)
+
+    return jax.tree.map(weights, blank_networks(config, count))
+
+
+def made_up_network(seed: int = 0) -> Network:
+    return jax.tree.map(lambda leaf: leaf[0], made_up_networks(1, seed=seed))
+
+
+def made_up_population(
+    condition: str = "3x3", count: int = 3, config: NetworkConfig = NETWORK, seed: int = 0, **about
+) -> Population:
+    returns = tuple(1.0 - 0.1 * i for i in range(count))
+    held_out = tuple(range(1, count, 2))
+    training = tuple(range(0, count, 2))
+    networks = made_up_networks(count, config, seed)
+    return Population(networks, CONDITIONS[condition], returns, training, held_out, about)

@@ -1,0 +1,252 @@
+"""Learning: what was recorded while acting is what learning sees, and advantages are what a pencil says they are."""
+
+import dataclasses
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from agents.small import BLIND, NETWORK, SIGHTED, STATELESS, WORLD, made_up_network
+from helpers import pick, sample_levels
+
+from tomnet.agents import reinforcement
+from tomnet.agents.actor_critic import Rewards
+from tomnet.agents.reinforcement import (
+    LearnerConfig,
+    Unroll,
+    advantages,
+    belief_loss,
+    new_learner,
+    optimiser,
+    reward_loss,
+)
+from tomnet.errors import BadSetting
+from tomnet.world.gridworld import ABSENT
+
+CONFIG = LearnerConfig(steps=10_000, worlds=4, unroll=8, minibatches=2, pool=8)
+EYES = {"sighted": SIGHTED, "blind": BLIND, "stateless": STATELESS}
+
+
+@eqx.filter_jit
+def act(key, learner, eyes, pool):
+    return reinforcement.act(key, learner, eyes, WORLD, Rewards(), pool, CONFIG.unroll)
+
+
+@eqx.filter_jit
+def update(key, learner, eyes, pool):
+    return reinforcement.update(key, learner, eyes, WORLD, Rewards(), pool, CONFIG)
+
+
+relive = eqx.filter_jit(reinforcement.relive)
+
+
+@pytest.fixture(scope="module")
+def pool():
+    return sample_levels(jax.random.key(0), WORLD, CONFIG.pool)
+
+
+@pytest.fixture(scope="module")
+def fresh(pool):
+    """A learner whose weights are far from the quiet ones of birth."""
+    learner = eqx.filter_jit(new_learner)(jax.random.key(1), NETWORK, CONFIG, pool)
+    return eqx.tree_at(lambda one: one.network, learner, made_up_network())
+
+
+@pytest.fixture(scope="module")
+def acted(fresh, pool):
+    """By species: the learner when an unroll began, in the middle of episodes, and what then happened."""
+    found = {}
+    for name, eyes in EYES.items():
+        learner = act(jax.random.key(2), fresh, eyes, pool)[0]
+        found[name] = (learner, *act(jax.random.key(3), learner, eyes, pool))
+    return found
+
+
+def taken(log_policy, actions) -> np.ndarray:
+    return np.take_along_axis(np.asarray(log_policy), np.asarray(actions)[..., None], -1)[..., 0]
+
+
+# --- Acting and learning see the same
+
+
+@pytest.mark.parametrize("species", EYES)
+def test_an_unroll_lived_again_gives_what_was_recorded(species, acted):
+    before, _, unroll, _, _ = acted[species]
+    assert np.asarray(before.moment.state.time).any()  # episodes were under way
+    assert np.asarray(unroll.done)[:-1].any(0).all()  # and each world began another one within the unroll
+    again, _ = relive(before.network, unroll.moment, before.memory, EYES[species])
+    assert np.allclose(taken(again.log_policy, unroll.action), unroll.log_probability, atol=1e-5)
+    assert np.allclose(again.value, unroll.value, atol=1e-5)
+
+
+@pytest.mark.parametrize("species", EYES)
+def test_the_first_minibatch_of_an_update_sees_the_policy_that_acted(species, fresh, pool):
+    learner = fresh
+    for number in range(2):  # the second begins in the middle of episodes
+        learner, told = update(jax.random.key(number), learner, EYES[species], pool)
+        assert float(told.losses["first_ratio"]) < 1e-4
+    assert float(told.episodes) > 0
+
+
+def test_memory_never_crosses_an_episode(acted):
+    before, _, unroll, _, _ = acted["sighted"]
+    plain, hidden = relive(before.network, unroll.moment, before.memory, SIGHTED)
+    spoilt_memory = jax.tree.map(lambda leaf: leaf + 1, before.memory)
+    random = np.random.default_rng(0)
+    for world in range(CONFIG.worlds):
+        end = int(np.flatnonzero(np.asarray(unroll.done)[:, world])[0])  # the last step of the first episode
+        earlier = jnp.asarray(np.arange(CONFIG.unroll) <= end)
+
+        def spoil(leaf, earlier=earlier):
+            """Anything else that could have happened in the earlier episode, but not its clock."""
+            rubbish = jnp.asarray(random.integers(0, 2, leaf.shape)).astype(leaf.dtype)
+            return jnp.where(earlier.reshape(-1, *[1] * (leaf.ndim - 1)), rubbish, leaf)
+
+        moments = jax.tree.map(spoil, unroll.moment)
+        moments = eqx.tree_at(lambda moment: moment.state.time, moments, unroll.moment.state.time)
+        other, other_hidden = relive(before.network, moments, spoilt_memory, SIGHTED)
+        assert not np.allclose(other.log_policy[: end + 1, world], plain.log_policy[: end + 1, world], atol=1e-3)
+        assert eqx.tree_equal(*(pick(outputs, (slice(end + 1, None), world)) for outputs in (other, plain)))
+        assert np.array_equal(other_hidden[end + 1 :, world], hidden[end + 1 :, world])
+
+
+def test_what_an_agent_is_told_at_the_start_of_an_episode_is_nothing(acted):
+    _, _, unroll, _, _ = acted["sighted"]
+    first = np.asarray(unroll.moment.state.time) == 0
+    assert first.any()
+    assert (np.asarray(unroll.moment.action)[first] == ABSENT).all()
+    assert (np.asarray(unroll.moment.reward)[first] == 0).all()
+    later = ~first[1:]
+    assert np.array_equal(np.asarray(unroll.moment.action)[1:][later], np.asarray(unroll.action)[:-1][later])
+    assert np.array_equal(np.asarray(unroll.moment.reward)[1:][later], np.asarray(unroll.reward)[:-1][later])
+
+
+def test_the_return_is_that_of_whole_episodes(acted):
+    before, after, unroll, _, (earned, episodes) = acted["sighted"]
+    total, count, running = 0.0, 0, np.asarray(before.earned).copy()
+    for reward, done in zip(np.asarray(unroll.reward), np.asarray(unroll.done), strict=True):
+        running += reward
+        total, count = total + running[done].sum(), count + done.sum()
+        running[done] = 0
+    assert float(earned) == pytest.approx(total, abs=1e-5)
+    assert int(episodes) == count
+    assert np.allclose(after.earned, running, atol=1e-6)
+
+
+# --- Learning
+
+
+def test_advantages_worked_by_hand(fresh):
+    """One world: two steps, the end of an episode, one step of the next. gamma = 0.5, lambda = 0.5."""
+    config = dataclasses.replace(CONFIG, gamma=0.5, trace=0.5)
+    column = lambda *values: jnp.asarray(values)[:, None]  # noqa: E731
+    unroll = Unroll(
+        moment=fresh.moment,  # which advantages do not depend on
+        action=column(0, 0, 0),
+        log_probability=column(0.0, 0.0, 0.0),
+        value=column(1.0, 2.0, 4.0),
+        reward=column(0.5, 3.0, 1.0),
+        done=column(False, True, False),
+    )
+    found = eqx.filter_jit(advantages)(unroll, jnp.asarray([8.0]), config)
+    third = 1.0 + 0.5 * 8 - 4  # what comes after the unroll counts
+    second = 3.0 - 2  # nothing is hoped for beyond the end
+    first = (0.5 + 0.5 * 2 - 1) + 0.25 * second
+    assert np.asarray(found)[:, 0].tolist() == [first, second, third]
+
+
+def test_an_update_moves_every_weight(fresh, pool):
+    after, told = update(jax.random.key(7), fresh, SIGHTED, pool)
+    untrained = {"reward.weight", "reward.bias"}  # no reward prediction in this configuration
+    leaves = jax.tree_util.tree_leaves_with_path(fresh.network)
+    for (path, before), new in zip(leaves, jax.tree.leaves(after.network), strict=True):
+        name = jax.tree_util.keystr(path).lstrip(".")
+        assert np.array_equal(before, new) == (name in untrained), name
+    assert bool(after.healthy)
+    assert set(told.losses) == {"policy", "value", "entropy", "belief", "first_ratio"}
+    assert all(np.isfinite(loss) for loss in told.losses.values())
+
+
+def test_a_network_that_is_not_finite_is_flagged_and_left_as_it_was(fresh, pool):
+    spoilt = eqx.tree_at(lambda one: one.network.value.bias, fresh, jnp.nan * fresh.network.value.bias)
+    after, told = update(jax.random.key(7), spoilt, SIGHTED, pool)
+    assert not bool(after.healthy)
+    for before, new in zip(jax.tree.leaves(spoilt), jax.tree.leaves(after), strict=True):
+        if before.dtype != bool or before.shape:  # all but the flag
+            assert np.array_equal(before, new, equal_nan=True)
+    # once a number was not finite, it stays out, even where the next update would be
+    mended = eqx.tree_at(lambda one: one.network, after, fresh.network)
+    assert not bool(update(jax.random.key(8), mended, SIGHTED, pool)[0].healthy)
+
+
+def test_side_tasks_take_part_when_asked_for(fresh, pool):
+    config = dataclasses.replace(CONFIG, reward_prediction=1.0, value_replay=1.0)
+    learner = eqx.filter_jit(new_learner)(jax.random.key(1), NETWORK, config, pool)
+    learn = eqx.filter_jit(reinforcement.update)
+    after, told = learn(jax.random.key(2), learner, SIGHTED, WORLD, Rewards(), pool, config)
+    assert {"reward", "replay"} <= set(told.losses)
+    assert not np.array_equal(after.network.reward.weight, learner.network.reward.weight)
+    moments, memory, target = after.replay  # the unroll just lived, for the next update
+    assert np.array_equal(memory.hidden, learner.memory.hidden)
+    assert np.asarray(target).any()
+
+
+def test_the_belief_loss_of_an_object_that_is_nowhere():
+    """Worked from the report itself: mean over kinds of the log-probability of the true place."""
+    network = made_up_network()
+    hidden = jnp.asarray(np.random.default_rng(0).normal(size=(1, 1, 5, 5, NETWORK.memory_channels)), jnp.float32)
+    log_belief = np.asarray(network.ready().report_belief(hidden[0, 0]))
+    cells = jnp.asarray([[[3, 24, 0, ABSENT]]], jnp.int16)
+    expected = -np.mean([log_belief[0, 3], log_belief[1, 24], log_belief[2, 0], log_belief[3, 25]])
+    assert float(belief_loss(network, hidden, cells)) == pytest.approx(expected, rel=1e-5)
+
+
+def test_rare_rewards_weigh_as_much_as_the_many_steps_without():
+    reward = jnp.asarray([1.0, *[0.0] * 9])
+    sure = 20 * jax.nn.one_hot(jnp.ones(10, int), 3)  # "nothing will happen", said with certainty
+    assert float(reward_loss(sure, reward)) == pytest.approx(0.5 * 20, rel=1e-3)
+    even = jnp.zeros((10, 3))
+    assert float(reward_loss(even, reward)) == pytest.approx(np.log(3), rel=1e-5)
+
+
+def test_the_learning_rate_falls_to_its_last_share():
+    config = LearnerConfig(steps=20, worlds=2, unroll=1, minibatches=1, learning_rate=0.1, last_rate=0.5)
+    adam = optimiser(config)
+
+    @jax.jit
+    def moves():
+        def move(state, _):
+            update, state = adam.update(jnp.float32(1.0), state)
+            return state, -update
+
+        return jax.lax.scan(move, adam.init(jnp.float32(0.0)), length=11)[1]
+
+    rate = np.asarray(moves())
+    assert rate[0] == pytest.approx(0.1, rel=1e-3)
+    assert rate[-1] == pytest.approx(0.05, rel=1e-3)  # ten updates in all
+    assert (np.diff(rate) < 0).all()
+
+
+# --- Refused
+
+
+@pytest.mark.parametrize("name", ["steps", "worlds", "unroll", "epochs", "minibatches", "learning_rate", "pool"])
+def test_settings_that_cannot_work_are_refused_by_name(name):
+    nothing = type(getattr(CONFIG, name))(0)
+    with pytest.raises(BadSetting, match=f"LearnerConfig.{name} = {nothing}: must be above 0"):
+        dataclasses.replace(CONFIG, **{name: nothing})
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"minibatches": 3}, "minibatches = 3: does not divide 4 worlds"),
+        ({"belief_share": 0.0}, "belief_share = 0.0: a share is above 0"),
+        ({"belief_share": 1.5}, "belief_share = 1.5: a share is above 0"),
+        ({"learning_rate": float("nan")}, "learning_rate = nan"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused_with_both_values(changed, why):
+    with pytest.raises(BadSetting, match=why):
+        dataclasses.replace(CONFIG, **changed)
