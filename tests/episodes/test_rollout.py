@@ -10,7 +10,7 @@ from helpers import DOWN, LEFT, RIGHT, UP, around, pick, within
 from tomnet.agents.planner import Planner
 from tomnet.agents.random_policy import RandomAgent
 from tomnet.episodes.episode import NONE
-from tomnet.episodes.rollout import play, rollout
+from tomnet.episodes.rollout import at_the_subgoal, begin, carry_on, play, rollout
 from tomnet.world.gridworld import World
 from tomnet.world.levels import parse_level
 
@@ -149,3 +149,63 @@ def test_each_episode_is_played_on_a_level_of_its_own(random_episodes):
         (walls.tobytes(), cells.tobytes()) for walls, cells in zip(random_episodes.walls, random_episodes.object_cells)
     }
     assert len(levels) == EPISODES
+
+
+# --- Parts of episodes
+
+
+class Counter(eqx.Module):
+    """Walks down; remembers how often it has looked."""
+
+    def start(self, state, world):
+        return jnp.int32(0)
+
+    def policy(self, memory, state, last, world):
+        return jnp.eye(5)[DOWN], memory + 1
+
+
+COLUMN = World(size=5, objects=1, subgoal=True, max_walls=1, step_limit=9)
+WAY_DOWN = parse_level("@....\n.....\n*....\n.....\nA....", COLUMN)
+on_the_way = eqx.filter_jit(carry_on)
+
+
+def test_what_is_recorded_belongs_to_the_look_before_each_action():
+    record = lambda agent, memory, state: (memory, state.agent_cell)  # noqa: E731
+    passage = on_the_way(
+        jax.random.key(0), Counter(), begin(Counter(), WAY_DOWN, COLUMN), COLUMN, stop=at_the_subgoal, record=record
+    )
+    looks, cells = passage.recorded
+    assert looks[:2].tolist() == [1, 2]
+    assert cells[:2].tolist() == passage.episode.agent_cells[:2].tolist() == [0, 5]
+
+
+def test_an_episode_can_stop_at_the_subgoal_and_go_on_from_there():
+    """As if it had never stopped: the same cells, and a memory that goes on where it was."""
+    first = on_the_way(jax.random.key(0), Counter(), begin(Counter(), WAY_DOWN, COLUMN), COLUMN, stop=at_the_subgoal)
+    assert int(first.episode.length) == 2
+    assert int(first.end.memory) == 2  # whatever came after is padding, for the memory too
+    assert int(first.end.last.consumed) == COLUMN.objects
+    assert not first.end.alive
+    going = eqx.tree_at(lambda end: end.alive, first.end, jnp.bool_(True))
+    second = on_the_way(jax.random.key(1), Counter(), going, COLUMN)
+    assert int(second.episode.length) == 2
+    assert second.episode.agent_cells[:2].tolist() == [10, 15]
+    assert int(second.episode.final_cell) == 20
+    assert int(second.end.memory) == 4
+    assert int(second.end.state.time) == 4
+
+
+def test_an_episode_that_misses_the_subgoal_goes_on_to_its_end():
+    level = parse_level("@...*\n.....\n.....\n.....\nA....", COLUMN)
+    passage = on_the_way(jax.random.key(0), Counter(), begin(Counter(), level, COLUMN), COLUMN, stop=at_the_subgoal)
+    assert bool(passage.end.last.terminated)
+    assert int(passage.episode.length) == 4
+
+
+def test_time_goes_on_over_the_parts_of_an_episode():
+    level = parse_level("@...*\n.....\n.....\n.....\n....A", COLUMN)
+    first = on_the_way(jax.random.key(0), Counter(), begin(Counter(), level, COLUMN), COLUMN, 6)
+    second = on_the_way(jax.random.key(1), Counter(), first.end, COLUMN)
+    assert int(first.episode.length) == 6
+    assert int(second.episode.length) == 3
+    assert bool(second.end.last.truncated)

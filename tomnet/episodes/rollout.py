@@ -1,42 +1,94 @@
 """World + agent → episode."""
 
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Key, Scalar
+from jaxtyping import Array, Bool, Key, Scalar
 
 from ..agents.agent import Agent
-from ..world.gridworld import Level, World, nothing_yet, reset_to_level, step
+from ..world.gridworld import Level, Outcome, State, World, nothing_yet, reset_to_level, step
 from ..world.levels import sample_level
 from .episode import NONE, Episode
 
+Record = Callable[[Any, Any, State], Any]
+"""`(agent, memory after having looked, state) -> arrays` to keep at every step, such as the agent's beliefs."""
+Stop = Callable[[Outcome, World], Bool[Array, ""]]
 
-def rollout(key: Key[Scalar, ""], agent: Agent, level: Level, world: World, steps: int | None = None) -> Episode:
-    """One agent acting on one level until it is done, or for `steps` steps. `vmap` for more."""
-    start = reset_to_level(level)
 
-    def act(carry, key):
-        state, memory, last, alive = carry
+class Standing(eqx.Module):
+    """Where an episode stands: all that its future depends on, beside chance."""
+
+    state: State
+    memory: Any  # before the agent looks at the state
+    last: Outcome
+    alive: Bool[Array, "*batch"]
+
+
+class Passage(eqx.Module):
+    """A part of an episode, what was recorded on the way (padded as the episode is), and where it led."""
+
+    episode: Episode
+    recorded: Any
+    end: Standing
+
+
+def at_the_end(outcome: Outcome, world: World) -> Bool[Array, ""]:
+    return outcome.done
+
+
+def at_the_subgoal(outcome: Outcome, world: World) -> Bool[Array, ""]:
+    """When the subgoal is eaten, or else at the end."""
+    return outcome.done | (outcome.consumed == world.objects)
+
+
+def begin(agent: Agent, level: Level, world: World) -> Standing:
+    state = reset_to_level(level)
+    return Standing(state, agent.start(state, world), nothing_yet(), jnp.bool_(True))
+
+
+def carry_on(
+    key: Key[Scalar, ""],
+    agent: Agent,
+    standing: Standing,
+    world: World,
+    steps: int | None = None,
+    *,
+    stop: Stop = at_the_end,
+    record: Record | None = None,
+) -> Passage:
+    """One agent acting from where an episode stands until `stop`, or for `steps` steps."""
+
+    def act(now: Standing, key):
         policy_key, world_key = jax.random.split(key)
-        probabilities, memory = agent.policy(memory, state, last, world)
+        probabilities, memory = agent.policy(now.memory, now.state, now.last, world)
         action = jax.random.categorical(policy_key, jnp.log(probabilities)).astype(jnp.int32)
-        next_state, outcome = step(world_key, state, action, world)
-        frame = (state.agent_cell, state.object_cells, action, outcome.consumed, alive)
-        # what happens after the end is padding: the state stands still
-        next_state = jax.tree.map(lambda new, old: jnp.where(alive, new, old), next_state, state)
-        return (next_state, memory, outcome, alive & ~outcome.done), frame
+        state, outcome = step(world_key, now.state, action, world)
+        recorded = record(agent, memory, now.state) if record else None
+        frame = (now.state.agent_cell, now.state.object_cells, action, outcome.consumed, now.alive, recorded)
+        # what happens after the end is padding: everything stands still
+        after = Standing(state, memory, outcome, now.alive & ~stop(outcome, world))
+        return jax.tree.map(lambda new, old: jnp.where(now.alive, new, old), after, now), frame
 
-    carry = (start, agent.start(start, world), nothing_yet(), jnp.bool_(True))
     keys = jax.random.split(key, steps or world.step_limit)
-    (end, *_), (agent_cells, object_cells, actions, consumed, alive) = jax.lax.scan(act, carry, keys)
-    return Episode(
-        walls=level.walls,
+    end, (agent_cells, object_cells, actions, consumed, alive, recorded) = jax.lax.scan(act, standing, keys)
+    episode = Episode(
+        walls=standing.state.walls,
         agent_cells=agent_cells.astype(jnp.int16),
         object_cells=object_cells.astype(jnp.int16),
         actions=jnp.where(alive, actions, NONE).astype(jnp.int8),
         consumed=jnp.where(alive, consumed, NONE).astype(jnp.int8),
-        final_cell=end.agent_cell.astype(jnp.int16),
+        final_cell=end.state.agent_cell.astype(jnp.int16),
         length=alive.sum().astype(jnp.int16),
     )
+    return Passage(episode, recorded, end)
+
+
+def rollout(key: Key[Scalar, ""], agent: Agent, level: Level, world: World, steps: int | None = None) -> Episode:
+    """One agent acting on one level until it is done, or for `steps` steps. `vmap` for more."""
+    return carry_on(key, agent, begin(agent, level, world), world, steps).episode
 
 
 def play(world: World, steps: int | None = None):
