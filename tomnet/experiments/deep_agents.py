@@ -1,0 +1,194 @@
+"""What a population of deep RL agents is like, before any observer meets it (sections 3.3 and 3.4, agents' side).
+
+    tables, claims = evaluate_population(populations, levels=64, seed=0)
+
+How well each condition does its task beside an oracle and a random walker, how good the beliefs are that it reports,
+what swaps do to it, and which hand it follows walls with. All on levels that no network was trained or chosen on.
+
+Every network is measured as it was trained, preferring object 0. Its other agents are the same weights in a world
+with two objects exchanged: they would add time and no information.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Key, Scalar
+
+from ..agents.actor_critic import DeepAgent, Rewards
+from ..agents.agent import Agent
+from ..agents.oracle import Oracle
+from ..agents.population import Population, eyes_of
+from ..agents.random_policy import RandomAgent
+from ..episodes.episode import Episode
+from ..episodes.rollout import Record, begin, carry_on
+from ..errors import BadSetting
+from ..ideal.paths import find_paths
+from ..observer.training import EVALUATION_STREAM, stream
+from ..world.gridworld import ACTIONS, SUBGOAL_MAZE, Level, World
+from ..world.levels import sample_level
+from .belief_quality import Statements, belief_quality, reported
+from .claims import Claim, mean_interval
+from .handedness import cells_after, handedness, moves_along_walls
+from .swap_effects import BATCH, swap_claims, swap_pairs, swap_table
+from .swap_examples import ROLLOUTS, swap_examples
+
+PREFERRED = 0
+SHOWN = "5x5"  # the condition of Fig. 10
+
+
+def evaluate_population(
+    populations: dict[str, Population],
+    *,
+    levels: int,
+    seed: int,
+    world: World = SUBGOAL_MAZE,
+    rollouts: int = ROLLOUTS,
+) -> tuple[dict[str, Any], list[Claim]]:
+    """Plain tables and the claims F1 and F7, of any of the conditions, by name."""
+    if not populations:
+        raise BadSetting("populations", "none", "there must be at least one condition")
+    if levels < 1:
+        raise BadSetting("levels", levels, "must be above 0")
+    level_key, act_key, swap_key, example_key = jax.random.split(stream(seed, EVALUATION_STREAM), 4)
+    mazes = draw_levels(level_key, levels, world)
+    reach = Reachable(mazes, world)
+    tables: dict[str, Any] = {"levels": levels, "seed": seed, "performance": {}}
+    tables |= {"beliefs": {}, "swaps": {}, "handedness": {}, "examples": {}}
+    for name, agent in references().items():
+        episodes, _ = behave(act_key, agent, mazes, world)
+        tables["performance"][name] = reference_performance(measures(episodes, PREFERRED, reach, world))
+        tables["handedness"][name] = handedness([moves_along_walls(episodes)])
+    for name, population in populations.items():
+        agents = canonical_agents(population)
+        eyes_reach = int(agents[0].eyes.reach)
+        measured, stated, hands, pairs = [], [], [], []
+        for network, agent in enumerate(agents):
+            episodes, told = behave(jax.random.fold_in(act_key, network), agent, mazes, world, record=reported)
+            measured.append(measures(episodes, PREFERRED, reach, world))
+            stated.append(Statements(episodes, told, eyes_reach))
+            hands.append(moves_along_walls(episodes))
+            pairs.append(swap_pairs(jax.random.fold_in(swap_key, network), agent, mazes, world))
+        tables["performance"][name] = performance(measured)
+        tables["beliefs"][name] = belief_quality(stated, world)
+        tables["handedness"][name] = handedness(hands)
+        tables["swaps"][name] = swap_table(pairs)
+        if name == SHOWN:
+            tables["examples"] = swap_examples(example_key, agents, pairs, world, rollouts)
+    return tables, swap_claims(tables["swaps"])
+
+
+def references() -> dict[str, Agent]:
+    uniform = jnp.full(len(ACTIONS), 1 / len(ACTIONS))
+    return {"oracle": Oracle(jnp.int32(PREFERRED)), "random": RandomAgent(uniform)}
+
+
+def canonical_agents(population: Population) -> list[DeepAgent]:
+    """Each network by itself: one compiled program then serves any number of them, with the largest products."""
+    eyes = jax.tree.map(lambda leaf: leaf[0], eyes_of([population.condition]))
+    networks = [jax.tree.map(lambda leaf, i=i: leaf[i], population.networks) for i in range(len(population))]
+    return [DeepAgent(network, eyes, jnp.int32(PREFERRED)) for network in networks]
+
+
+@eqx.filter_jit
+def draw_levels(key: Key[Scalar, ""], count: int, world: World) -> Level:
+    return jax.vmap(sample_level, in_axes=(0, None))(jax.random.split(key, count), world)
+
+
+def behave(
+    key: Key[Scalar, ""], agent: Agent, levels: Level, world: World, record: Callable[[World], Record] | None = None
+) -> tuple[Episode, Any]:
+    """One agent's episode on each level, and what is to be recorded of every step."""
+    return jax.tree.map(np.asarray, _behave(key, agent, levels, world, record))
+
+
+@eqx.filter_jit
+def _behave(key, agent, levels: Level, world: World, record) -> tuple[Episode, Any]:
+    def one(now):
+        key, level = now
+        kept = record(world) if record else None
+        passage = carry_on(key, agent, begin(agent, level, world), world, record=kept)
+        return passage.episode, passage.recorded
+
+    keys = jax.random.split(key, levels.start_cell.shape[0])
+    return jax.lax.map(one, (keys, levels), batch_size=BATCH)
+
+
+# --- How well the task is done
+
+
+class Reachable:
+    """Which levels let the subgoal, and each terminal object, be reached in time: around walls and other objects."""
+
+    def __init__(self, levels: Level, world: World):
+        self.subgoal, self.objects = (np.asarray(found) for found in _reachable(levels, world))
+
+
+@eqx.filter_jit
+def _reachable(levels: Level, world: World) -> tuple[Bool[Array, "level"], Bool[Array, "level object"]]:
+    def one(level: Level):
+        everything = find_paths(level.walls, level.object_cells, world).distances[:, level.start_cell]
+        # the subgoal is in nobody's way
+        terminal = find_paths(level.walls, level.object_cells[: world.objects], world).distances[:, level.start_cell]
+        return jnp.isfinite(everything[world.objects]), jnp.isfinite(terminal)
+
+    return jax.vmap(one)(levels)
+
+
+def measures(episodes: Episode, preferred: int, reachable: Reachable, world: World) -> dict[str, np.ndarray]:
+    """What became of each episode (leading axis); nan on levels that a share does not count."""
+    consumed, steps = np.asarray(episodes.consumed), np.asarray(episodes.length)
+    took_subgoal = (consumed == world.objects).any(1)  # eating anything else ends the episode: it came first
+    took_preferred = (consumed == preferred).any(1)
+    ended = ((consumed >= 0) & (consumed < world.objects)).any(1)
+    return {
+        "return": returns(episodes, preferred, Rewards(), world),
+        "subgoal_first": np.where(reachable.subgoal, took_subgoal, np.nan),
+        "preferred": took_preferred.astype(float),
+        "preferred_if_reachable": np.where(reachable.objects[:, preferred], took_preferred, np.nan),
+        "both": (took_subgoal & took_preferred).astype(float),
+        "time_out": (~ended).astype(float),
+        "steps": steps.astype(float),
+    }
+
+
+def returns(episodes: Episode, preferred: int, rewards: Rewards, world: World) -> np.ndarray:
+    """What each whole episode was worth to an agent that prefers that object."""
+    consumed, real = np.asarray(episodes.consumed), np.asarray(episodes.real)
+    still = cells_after(episodes) == np.asarray(episodes.agent_cells)
+    bumped = real & still & (np.asarray(episodes.actions) != ACTIONS.index("stay"))
+    terminal = ((consumed >= 0) & (consumed < world.objects)).any(1)
+    return (
+        rewards.move * real.sum(1)
+        + rewards.wall * bumped.sum(1)
+        + rewards.subgoal * (consumed == world.objects).sum(1)
+        + rewards.preferred * (consumed == preferred).any(1)
+        + rewards.time_out * ~terminal
+    )
+
+
+def performance(networks: list[dict[str, np.ndarray]]) -> dict[str, Any]:
+    """Means over levels, and then over networks, with the interval over networks."""
+    table: dict[str, Any] = {"networks": len(networks), "interval_over": "networks"}
+    for name in networks[0]:
+        each = np.array([_share(network[name]) for network in networks])
+        table[name] = dict(zip(("mean", "interval"), mean_interval(each))) | {"each": each.tolist()}
+    return table
+
+
+def reference_performance(measured: dict[str, np.ndarray]) -> dict[str, Any]:
+    """The same of a single agent, with the interval over levels."""
+    table: dict[str, Any] = {"networks": 1, "interval_over": "levels"}
+    for name, values in measured.items():
+        counted = values[np.isfinite(values)]
+        mean, interval = mean_interval(counted) if len(counted) else (float("nan"), (float("nan"), float("nan")))
+        table[name] = {"mean": mean, "interval": interval, "each": [mean]}
+    return table
+
+
+def _share(values: np.ndarray) -> float:
+    counted = values[np.isfinite(values)]
+    return float(counted.mean()) if len(counted) else float("nan")
