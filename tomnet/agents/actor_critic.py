@@ -24,7 +24,7 @@ class NetworkConfig:
     size: int = 11
     kinds: int = 5  # of objects, the subgoal included
     channels: int = 32
-    memory_channels: int = 32
+    memory_channels: int = 16
     depth: int = 2  # convolutions before the memory
     belief_channels: int = 32
     hidden: int = 64

@@ -27,8 +27,8 @@ class LearnerConfig:
     worlds: int = 64  # of each network
     unroll: int = 32
     epochs: int = 1
-    minibatches: int = 2
-    learning_rate: float = 1e-3
+    minibatches: int = 4
+    learning_rate: float = 3e-3
     last_rate: float = 0.05  # the share of the learning rate that is left at the end
     gamma: float = 0.99
     trace: float = 0.95  # lambda of the generalised advantage

@@ -91,7 +91,7 @@ UPBRINGING = {
         report_every=4,
     ),
     "laptop": Upbringing(
-        learner=LearnerConfig(steps=1_000_000, worlds=32, unroll=32, pool=512, minibatches=4),
+        learner=LearnerConfig(steps=1_000_000, worlds=32, unroll=32, pool=512),
         network=NetworkConfig(channels=16, memory_channels=16, belief_channels=16),
         conditions=("5x5",),
         networks=2,
@@ -100,7 +100,7 @@ UPBRINGING = {
         levels=256,
     ),
     "full": Upbringing(
-        learner=LearnerConfig(steps=10_000_000), network=NetworkConfig(memory_channels=16), chunk=144, report_every=50
+        learner=LearnerConfig(steps=10_000_000), chunk=144, report_every=50
     ),
 }
 
