@@ -1,6 +1,6 @@
 """What a population of deep RL agents is like, before any observer meets it (sections 3.3 and 3.4, agents' side).
 
-    tables, claims = evaluate_population(populations, levels=64, seed=0)
+    tables, claims = evaluate_population(populations, levels=64, swap_levels=256, seed=0)
 
 How well each condition does its task beside an oracle and a random walker, how good the beliefs are that it reports,
 what swaps do to it, and which hand it follows walls with. All on levels that no network was trained or chosen on.
@@ -44,34 +44,43 @@ def evaluate_population(
     populations: dict[str, Population],
     *,
     levels: int,
+    swap_levels: int | None = None,
     seed: int,
     world: World = SUBGOAL_MAZE,
     rollouts: int = ROLLOUTS,
 ) -> tuple[dict[str, Any], list[Claim]]:
-    """Plain tables and the claims F1 and F7, of any of the conditions, by name."""
+    """Plain tables and the claims F1 and F7, of any of the conditions, by name.
+
+    Swaps are measured on levels of their own, four times as many unless told otherwise: few episodes come by the
+    preferred object and eat the subgoal first.
+    """
     if not populations:
         raise BadSetting("populations", "none", "there must be at least one condition")
-    if levels < 1:
-        raise BadSetting("levels", levels, "must be above 0")
+    swap_levels = 4 * levels if swap_levels is None else swap_levels
+    for name, count in (("levels", levels), ("swap_levels", swap_levels)):
+        if count < 1:
+            raise BadSetting(name, count, "must be above 0")
     level_key, act_key, swap_key, example_key = jax.random.split(stream(seed, EVALUATION_STREAM), 4)
-    mazes = draw_levels(level_key, levels, world)
-    reach = Reachable(mazes, world)
-    tables: dict[str, Any] = {"levels": levels, "seed": seed, "performance": {}}
-    tables |= {"beliefs": {}, "swaps": {}, "handedness": {}, "examples": {}}
+    task_key, way_key = jax.random.split(level_key)
+    mazes = draw_levels(task_key, levels, world)
+    reachable = Reachable(mazes, world)
+    ways = levels_with_a_way(way_key, swap_levels, world)
+    tables: dict[str, Any] = {"levels": levels, "swap_levels": swap_levels, "seed": seed}
+    tables |= {part: {} for part in ("performance", "beliefs", "swaps", "handedness", "examples")}
     for name, agent in references().items():
         episodes, _ = behave(act_key, agent, mazes, world)
-        tables["performance"][name] = reference_performance(measures(episodes, PREFERRED, reach, world))
+        tables["performance"][name] = reference_performance(measures(episodes, PREFERRED, reachable, world))
         tables["handedness"][name] = handedness([moves_along_walls(episodes)])
     for name, population in populations.items():
         agents = canonical_agents(population)
-        eyes_reach = int(agents[0].eyes.reach)
+        reach = int(agents[0].eyes.reach)
         measured, stated, hands, pairs = [], [], [], []
         for network, agent in enumerate(agents):
             episodes, told = behave(jax.random.fold_in(act_key, network), agent, mazes, world, record=reported)
-            measured.append(measures(episodes, PREFERRED, reach, world))
-            stated.append(Statements(episodes, told, eyes_reach))
+            measured.append(measures(episodes, PREFERRED, reachable, world))
+            stated.append(Statements(episodes, told, reach))
             hands.append(moves_along_walls(episodes))
-            pairs.append(swap_pairs(jax.random.fold_in(swap_key, network), agent, mazes, world))
+            pairs.append(swap_pairs(jax.random.fold_in(swap_key, network), agent, ways, world))
         tables["performance"][name] = performance(measured)
         tables["beliefs"][name] = belief_quality(stated, world)
         tables["handedness"][name] = handedness(hands)
@@ -96,6 +105,13 @@ def canonical_agents(population: Population) -> list[DeepAgent]:
 @eqx.filter_jit
 def draw_levels(key: Key[Scalar, ""], count: int, world: World) -> Level:
     return jax.vmap(sample_level, in_axes=(0, None))(jax.random.split(key, count), world)
+
+
+def levels_with_a_way(key: Key[Scalar, ""], count: int, world: World) -> Level:
+    """Levels, at most `count`, on which the subgoal can be reached: on the others there is no swap to measure."""
+    levels = draw_levels(key, 2 * count + 16, world)  # about three in four have one
+    chosen = np.flatnonzero(Reachable(levels, world).subgoal)[:count]
+    return jax.tree.map(lambda leaf: leaf[chosen], levels)
 
 
 def behave(

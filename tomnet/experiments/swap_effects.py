@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Key, Scalar
 
 from ..agents.actor_critic import DeepAgent
+from ..agents.agent import Agent
 from ..agents.population import find_condition
 from ..episodes.episode import Episode
 from ..episodes.rollout import Standing, at_the_subgoal, begin, carry_on
@@ -50,7 +51,7 @@ class Pairs:
 
 
 @eqx.filter_jit
-def until_subgoal(key: Key[Scalar, ""], agent: DeepAgent, levels: Level, world: World) -> tuple[Episode, Standing]:
+def until_subgoal(key: Key[Scalar, ""], agent: Agent, levels: Level, world: World) -> tuple[Episode, Standing]:
     """The way to the subgoal on each level, and where the agent then stands."""
 
     def one(now):
@@ -107,7 +108,7 @@ def draw_swaps(
 def swap_distance(agent_cell: np.ndarray, before: np.ndarray, after: np.ndarray, size: int) -> np.ndarray:
     """From the agent to the nearest cell where something changed (objects that change places share the same cells)."""
     apart = distance(agent_cell[..., None], before, size)
-    return np.where(before != after, apart, size).min(-1)
+    return np.asarray(np.where(before != after, apart, size).min(-1))
 
 
 def swap_pairs(key: Key[Scalar, ""], agent: DeepAgent, levels: Level, world: World) -> Pairs:

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float, Key, Scalar
 
 from ..agents.actor_critic import DeepAgent
+from ..agents.agent import Agent
 from ..episodes.episode import Snapshot
 from ..episodes.rollout import Standing, carry_on
 from ..episodes.targets import GAMMAS, successor_maps
@@ -36,7 +37,7 @@ def swap_examples(
         examples[name] = None
         if chosen is not None:
             network, swap, level = (int(i) for i in np.unravel_index(chosen, _shape(pairs)))
-            about = {"rule": rule, "network": network, "level": level, "swap": swap}
+            about = {"rule": rule, "network": network, "level": level, "draw": swap}
             examples[name] = about | _example(key, agents[network], pairs[network], swap, level, world, rollouts)
     return examples
 
@@ -116,7 +117,7 @@ def _future(key: Key[Scalar, ""], agent: DeepAgent, standing: Standing, world: W
 
 @eqx.filter_jit
 def empirical_successors(
-    key: Key[Scalar, ""], agent: DeepAgent, standing: Standing, world: World, rollouts: int
+    key: Key[Scalar, ""], agent: Agent, standing: Standing, world: World, rollouts: int
 ) -> Float[Array, "gamma row col"]:
     """The mean successor map over that many stochastic rollouts from where the episode stands."""
     standing = eqx.tree_at(lambda s: s.alive, standing, jnp.bool_(True))  # it stopped to be looked at, not to end

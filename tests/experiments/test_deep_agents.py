@@ -1,0 +1,159 @@
+"""The evaluation of populations: measures with known results, and the whole of it on tiny networks."""
+
+import json
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from agents.small import WORLD, made_up_population
+from helpers import pick, step
+
+from tomnet.agents.actor_critic import Rewards
+from tomnet.agents.oracle import Oracle
+from tomnet.agents.random_policy import RandomAgent
+from tomnet.errors import BadSetting
+from tomnet.experiments.deep_agents import (
+    Reachable,
+    behave,
+    draw_levels,
+    evaluate_population,
+    levels_with_a_way,
+    measures,
+    returns,
+)
+from tomnet.world.gridworld import Level, World, reset_to_level
+from tomnet.world.levels import parse_level
+
+ROOM = World(size=5, objects=2, subgoal=True, max_walls=1, step_limit=12)
+
+
+def drawn(*pictures: str) -> Level:
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *(parse_level(picture, ROOM) for picture in pictures))
+
+
+OPEN = "@...*\n.....\n.....\n..B..\n..A.."
+NO_WAY_TO_THE_SUBGOAL = "@..A.\n.....\n.....\n..B##\n..#.*"
+BEHIND_AN_OBJECT = "@..A.\n.....\n.....\n###.#\n*B#.."
+THROUGH_THE_SUBGOAL = "@...*\n####A\n.....\n.....\n....B"
+WALLED_IN = "@#...\n##...\n.....\n..A..\n*...B"
+
+
+@pytest.fixture(scope="module")
+def by_the_oracle():
+    levels = drawn(OPEN, NO_WAY_TO_THE_SUBGOAL, BEHIND_AN_OBJECT, THROUGH_THE_SUBGOAL, WALLED_IN)
+    episodes, told = behave(jax.random.key(0), Oracle(jnp.int32(0)), levels, ROOM)
+    assert told is None
+    return levels, episodes
+
+
+def test_a_way_leads_around_walls_and_terminal_objects_but_not_around_the_subgoal(by_the_oracle):
+    levels, _ = by_the_oracle
+    reachable = Reachable(levels, ROOM)
+    assert reachable.subgoal.tolist() == [True, False, False, True, False]
+    assert reachable.objects[:, 0].tolist() == [True, True, True, True, False]
+
+
+def test_the_oracles_return_is_2_less_the_cost_of_its_steps(by_the_oracle):
+    levels, episodes = by_the_oracle
+    measured = measures(episodes, 0, Reachable(levels, ROOM), ROOM)
+    assert measured["steps"].tolist() == [10, 3, 3, 5, 12]
+    expected = [2 - 0.005 * 10, 1 - 0.005 * 3, 1 - 0.005 * 3, 2 - 0.005 * 5, -1 - 0.005 * 12]
+    assert measured["return"] == pytest.approx(expected)
+
+
+def test_shares_count_levels_where_there_is_a_way(by_the_oracle):
+    levels, episodes = by_the_oracle
+    measured = measures(episodes, 0, Reachable(levels, ROOM), ROOM)
+    nan = pytest.approx(float("nan"), nan_ok=True)
+    assert measured["subgoal_first"].tolist() == [1, nan, nan, 1, nan]
+    assert measured["preferred"].tolist() == [1, 1, 1, 1, 0]
+    assert measured["preferred_if_reachable"].tolist() == [1, 1, 1, 1, nan]
+    assert measured["both"].tolist() == [1, 0, 0, 1, 0]
+    assert measured["time_out"].tolist() == [0, 0, 0, 0, 1]
+
+
+def test_returns_are_what_the_agents_are_rewarded_with_step_by_step():
+    """A random walker's, bumps and time-outs included, replayed through the world and the rewards of training."""
+    world = World(size=5, objects=3, subgoal=True, max_walls=2, step_limit=10)
+    levels = draw_levels(jax.random.key(0), 30, world)
+    episodes, _ = behave(jax.random.key(1), RandomAgent(jnp.full(5, 0.2)), levels, world)
+    rewards, worth = Rewards(), eqx.filter_jit(lambda outcome: Rewards().of(outcome, world))
+    found = returns(episodes, 0, rewards, world)
+    for i in range(30):
+        state, earned = reset_to_level(pick(levels, i)), 0.0
+        for action in episodes.actions[i, : int(episodes.length[i])]:
+            state, outcome = step(jax.random.key(0), state, jnp.int32(action), world)
+            earned += float(worth(outcome))
+        assert found[i] == pytest.approx(earned, abs=1e-5)
+    assert found.min() < -1
+    assert found.max() > 0
+
+
+def test_levels_with_a_way_all_have_one():
+    world = World(size=5, objects=3, subgoal=True, max_walls=3, step_limit=10)
+    levels = levels_with_a_way(jax.random.key(0), 20, world)
+    assert levels.start_cell.shape == (20,)
+    assert Reachable(levels, world).subgoal.all()
+
+
+# --- The whole
+
+
+@pytest.fixture(scope="module")
+def evaluated():
+    populations = {name: made_up_population(name, 2) for name in ("blind", "3x3", "5x5")}
+    return evaluate_population(populations, levels=6, swap_levels=24, seed=0, world=WORLD, rollouts=4)
+
+
+def test_an_evaluation_is_plain_tables(evaluated):
+    tables, claims = evaluated
+    assert json.loads(json.dumps(tables)).keys() == tables.keys()
+    assert list(tables["performance"]) == list(tables["handedness"]) == ["oracle", "random", "blind", "3x3", "5x5"]
+    assert list(tables["beliefs"]) == list(tables["swaps"]) == ["blind", "3x3", "5x5"]
+    assert set(tables["examples"]) == {"in_view", "out_of_view"}
+    assert [claim.id for claim in claims] == ["F1"]  # F7 needs all fields of view
+
+
+def test_no_one_does_better_than_the_oracle(evaluated):
+    tables, _ = evaluated
+    best = tables["performance"]["oracle"]["return"]["mean"]
+    assert all(best >= max(row["return"]["each"]) for row in tables["performance"].values())
+
+
+def test_intervals_are_over_networks(evaluated):
+    tables, _ = evaluated
+    row = tables["performance"]["3x3"]
+    assert row["interval_over"] == "networks"
+    low, high = row["return"]["interval"]
+    error = 1.96 * np.std(row["return"]["each"], ddof=1) / 2**0.5
+    assert high - low == pytest.approx(2 * error)
+
+
+def test_the_blind_neither_see_nor_notice_anything(evaluated):
+    tables, _ = evaluated
+    assert tables["beliefs"]["blind"]["seen"] is None
+    swaps = tables["swaps"]["blind"]
+    assert swaps["in_view"]["pairs"] == 0
+    assert swaps["out_of_view"]["pairs"] > 0
+    for row in swaps["by_distance"]:
+        for what in ("policy", "belief"):
+            assert row[what]["largest"] == 0 or row["pairs"] == 0
+
+
+def test_any_condition_can_be_evaluated_alone_and_comes_out_the_same(evaluated):
+    tables, _ = evaluated
+    alone, _ = evaluate_population(
+        {"3x3": made_up_population("3x3", 2)}, levels=6, swap_levels=24, seed=0, world=WORLD, rollouts=4
+    )
+    for part in ("performance", "beliefs", "swaps", "handedness"):
+        assert json.dumps(alone[part]["3x3"]) == json.dumps(tables[part]["3x3"])
+    assert alone["examples"] == {}
+
+
+def test_an_evaluation_of_nothing_is_refused():
+    with pytest.raises(BadSetting, match="populations"):
+        evaluate_population({}, levels=4, seed=0)
+    with pytest.raises(BadSetting, match="swap_levels"):
+        evaluate_population({"3x3": made_up_population("3x3", 1)}, levels=4, swap_levels=0, seed=0)
