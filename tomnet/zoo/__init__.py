@@ -1,13 +1,17 @@
-"""Pretrained observers: `zoo/<experiment>/<member>.safetensors`, and a card that says what they are.
+"""Pretrained observers and agents, each with a card that says what they are.
 
-    observers = zoo.load("goal-inference")        # by member name, ready for `observe`
+    observers = zoo.load("goal-inference")                    # by member name, ready for `observe`
+    agent = zoo.agents("5x5").agent(network=3, preferred=1)   # a deep RL agent, ready for `rollout`
 
-A run becomes part of the zoo with `adopt`; `write_card` then describes it from its headers and an evaluation.
+They lie in `zoo/<experiment>/<member>.safetensors` and `zoo/agents/<condition>.safetensors`. A run becomes part of the
+zoo with `adopt` or `adopt_agents`; `write_card` and `write_agents_card` then describe it from its headers and an
+evaluation.
 """
 
 from pathlib import Path
 from typing import Any
 
+from ..agents.population import CONDITIONS, Population, find_condition, load_population, save_population
 from ..errors import BadFile, TomnetError
 from ..experiments.experiment import Result
 from ..experiments.registry import find
@@ -15,10 +19,15 @@ from ..files import write_atomically
 from ..observer.checkpoint import load_observer, save_observer
 from ..observer.tomnet import ToMnet
 from ..observer.training import OBSERVER
+from .agent_cards import compose_agents_card
 from .cards import compose_card
 
 FOLDER = Path(__file__).parent
 CARD = "README.md"
+AGENTS = "agents"
+
+
+# --- Observers
 
 
 def available(experiment: str) -> bool:
@@ -89,3 +98,52 @@ def member_names(experiment: str) -> list[str]:
 
 def _path(experiment: str, member: str) -> Path:
     return FOLDER / experiment / f"{member}.safetensors"
+
+
+# --- Agents
+
+
+def agents(condition: str) -> Population:
+    """The pretrained deep RL agents of one condition, such as `5x5` or `blind`."""
+    name = find_condition(condition).name
+    return populations(None, (name,))[name]
+
+
+def populations(folder: Path | None = None, conditions: tuple[str, ...] = ()) -> dict[str, Population]:
+    """The populations of these conditions, or of all there are: pretrained ones, or those of a run folder."""
+    place = FOLDER / AGENTS if folder is None else Path(folder)
+    wanted = [find_condition(name).name for name in conditions]
+    if folder is not None and not place.is_dir():
+        raise BadFile(place, "no such folder")
+    there = [name for name in CONDITIONS if (place / f"{name}.safetensors").exists()]
+    missing = [name for name in wanted if name not in there]
+    if missing or not there:
+        what = " and ".join(missing) or "any condition"
+        if folder is None:
+            raise TomnetError(f"the zoo holds no pretrained agents of {what}; `tomnet agents train` trains them")
+        raise BadFile(place, f"holds no trained agents of {what}", "is the run finished?")
+    return {name: read_population(place / f"{name}.safetensors", name) for name in wanted or there}
+
+
+def read_population(path: Path, condition: str) -> Population:
+    population = load_population(path)
+    if population.condition != find_condition(condition):
+        its = population.condition
+        sees = f"field of view {its.field_of_view}, {'with' if its.remembers else 'without'} memory"
+        raise BadFile(path, f"agents of {its.name} ({sees}), not of {condition}")
+    return population
+
+
+def adopt_agents(run_folder: Path) -> None:
+    """Take the populations of a run into the zoo: all of them, or none if one cannot be read."""
+    for name, population in populations(Path(run_folder)).items():
+        save_population(FOLDER / AGENTS / f"{name}.safetensors", population)
+
+
+def agents_card() -> Path:
+    return FOLDER / AGENTS / CARD
+
+
+def write_agents_card(result: Result) -> None:
+    """The card, from what the populations say about themselves and what `tomnet agents evaluate` measured."""
+    write_atomically(agents_card(), compose_agents_card(populations(), result).encode())

@@ -55,7 +55,7 @@ def _training(observers: dict[str, tuple[ToMnet, dict[str, Any]]]) -> str:
         )
     columns = ("observer", "preset", "encounters", "seconds", "seed", "device", "versions")
     commands = sorted({about.get("command", "–") for _, about in observers.values()})
-    return "\n\n".join(["## Training", _table(columns, rows), _code(commands)])
+    return "\n\n".join(["## Training", table(columns, rows), code(commands)])
 
 
 def _architecture(observers: dict[str, tuple[ToMnet, dict[str, Any]]]) -> str:
@@ -74,7 +74,7 @@ def _architecture(observers: dict[str, tuple[ToMnet, dict[str, Any]]]) -> str:
             )
         )
     columns = ("observer", "character net", "embedding", "prediction torso", "heads", "parameters")
-    return "## Architecture\n\n" + _table(columns, rows)
+    return "## Architecture\n\n" + table(columns, rows)
 
 
 def _character_net(config: ObserverConfig) -> str:
@@ -90,29 +90,34 @@ def _evaluation(result: Result) -> str:
         f"On {place.get('agents', '–')} agents drawn with seed {result.seed}, none of them met in training "
         f"({place.get('device', '–')}, {place.get('cores', '–')} cores, commit {place.get('commit') or '–'})."
     )
+    return "\n\n".join(["## Evaluation", how, claims_table(result)])
+
+
+def claims_table(result: Result) -> str:
+    """Every claim with its verdict, and the rule that decides it."""
     rows = [_claim_row(claim) for claim in result.claims]
     rules = "\n".join(f"- {claim.id}: {claim.unit}. {claim.decided_by}." for claim in result.claims)
     columns = ("claim", "verdict", "value", "95% interval", "ideal observer", "what the paper says")
-    return "\n\n".join(["## Evaluation", how, _table(columns, rows), "How each is decided:", rules])
+    return "\n\n".join([table(columns, rows), "How each is decided:", rules])
 
 
 def _claim_row(claim: Claim) -> tuple[str, ...]:
-    ideal = "–" if claim.ideal is None else _number(claim.ideal)
-    return (claim.id, claim.verdict, _number(claim.value), _interval(claim.interval), ideal, claim.statement)
+    ideal = "–" if claim.ideal is None else number_text(claim.ideal)
+    return (claim.id, claim.verdict, number_text(claim.value), interval_text(claim.interval), ideal, claim.statement)
 
 
 def _losses(tables: dict[str, Any]) -> str:
     parts = ["## Losses, in nats"]
     for title, heads in _loss_tables("", tables):
-        rows = [(head, *(_number(row.get(name)) for name in COLUMNS)) for head, row in heads.items()]
-        parts += [title, _table(("prediction", "network", "ideal observer", "no past", "captured"), rows)]
+        rows = [(head, *(number_text(row.get(name)) for name in COLUMNS)) for head, row in heads.items()]
+        parts += [title, table(("prediction", "network", "ideal observer", "no past", "captured"), rows)]
     if "bayes_divergence" in tables:
         rows = [
-            (row["member"], row["past"], _number(row["kl"]), _interval(row["interval"]))
+            (row["member"], row["past"], number_text(row["kl"]), interval_text(row["interval"]))
             for row in tables["bayes_divergence"]
         ]
         parts.append("KL from the exact Bayesian predictive, on the species that each was trained on")
-        parts.append(_table(("observer", "past episodes", "KL", "95% interval"), rows))
+        parts.append(table(("observer", "past episodes", "KL", "95% interval"), rows))
     return "\n\n".join(parts)
 
 
@@ -141,18 +146,18 @@ About other agents, other worlds, animals or people they say nothing. Their prob
 as far as the losses above show, and an embedding groups agents by what they did, not by what they are."""
 
 
-def _table(columns: tuple[str, ...], rows: list[tuple]) -> str:
+def table(columns: tuple[str, ...], rows: list[tuple]) -> str:
     lines = [columns, ("---",) * len(columns), *rows]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
-def _code(lines: list[str]) -> str:
+def code(lines: list[str]) -> str:
     return "\n".join(f"    {line}" for line in lines)
 
 
-def _number(value: float | None) -> str:
+def number_text(value: float | None) -> str:
     return "–" if value is None or value != value else f"{value:.3f}"
 
 
-def _interval(interval: tuple[float, float] | None) -> str:
-    return "–" if interval is None else f"{_number(interval[0])} … {_number(interval[1])}"
+def interval_text(interval: tuple[float, float] | None) -> str:
+    return "–" if interval is None else f"{number_text(interval[0])} … {number_text(interval[1])}"

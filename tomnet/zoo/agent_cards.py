@@ -1,0 +1,142 @@
+"""The card of the pretrained deep RL agents: what they are, how they were trained, what was measured, where it ends."""
+
+from typing import Any
+
+from ..agents.actor_critic import NetworkConfig, Rewards
+from ..agents.population import Population
+from ..experiments.experiment import Result
+from ..named_arrays import named_arrays
+from .cards import claims_table, code, interval_text, number_text, table
+
+MEASURES = {
+    "return": "return",
+    "subgoal_first": "subgoal, if in reach",
+    "preferred": "preferred",
+    "preferred_if_reachable": "preferred, if in reach",
+    "time_out": "time-outs",
+    "steps": "steps",
+}
+
+
+def compose_agents_card(populations: dict[str, Population], result: Result) -> str:
+    sections = (
+        _what_they_are(populations),
+        _training(populations),
+        _split(populations),
+        _architecture(populations),
+        _evaluation(result),
+        _use_and_limits(populations),
+    )
+    return "\n\n".join(sections) + "\n"
+
+
+def _what_they_are(populations: dict[str, Population]) -> str:
+    first = next(iter(populations))
+    rewards = Rewards()
+    return f"""# Pretrained deep RL agents
+
+Agents for sections 3.3 to 3.5 of "Machine Theory of Mind", to be watched by observers: {_names(populations)}.
+Each sees a square around itself (the blind: nothing), remembers or not, and is after one of the objects. It earns
+{rewards.subgoal:g} for the subgoal, {rewards.preferred:g} for its preferred object, {rewards.move:g} for every step, \
+{rewards.wall:g} more for walking into a wall and
+{rewards.time_out:g} when time runs out.
+
+    agent = zoo.agents("{first}").agent(network=0, preferred=1)
+    tomnet agents show {first}
+    tomnet agents evaluate     # measures them on levels they have never met
+
+Licence: Apache-2.0, as the code. They learned from simulated episodes; no other data were used."""
+
+
+def _names(populations: dict[str, Population]) -> str:
+    return ", ".join(f"`{name}`" for name in populations)
+
+
+def _training(populations: dict[str, Population]) -> str:
+    rows = []
+    for name, population in populations.items():
+        about = population.about
+        place = about.get("environment", {})
+        rows.append(
+            (
+                name,
+                about.get("preset", "–"),
+                f"{len(population)} of {about.get('trained', '–')}",
+                len(about.get("diverged", ())),
+                f"{about.get('steps', 0):,}",
+                f"{about.get('seconds', 0):,.0f}",
+                about.get("seed", "–"),
+                f"{place.get('device', '–')}, {place.get('cores', '–')} cores",
+                f"tomnet {place.get('tomnet', '–')}, jax {place.get('jax', '–')}, commit {place.get('commit') or '–'}",
+            )
+        )
+    columns = ("condition", "preset", "kept", "diverged", "steps of each", "seconds (all conditions)", "seed")
+    commands = sorted({str(population.about.get("command", "–")) for population in populations.values()})
+    how = (
+        "Recurrent proximal policy optimisation, all networks side by side. The best of each condition were kept, by "
+        "their return on levels that were never trained on; weights are stored in bf16."
+    )
+    return "\n\n".join(["## Training", how, table((*columns, "device", "versions"), rows), code(commands)])
+
+
+def _split(populations: dict[str, Population]) -> str:
+    rows = [
+        (name, _indices(population.training), _indices(population.held_out)) for name, population in populations.items()
+    ]
+    return f"""## Split
+
+Observers are trained on the agents of the training networks and tested on those of the others. Numbers count the
+kept networks, best first; each is as many agents as there are objects to prefer.
+
+{table(("condition", "training", "held out"), rows)}"""
+
+
+def _indices(indices: tuple[int, ...]) -> str:
+    return ", ".join(map(str, indices)) or "–"
+
+
+def _architecture(populations: dict[str, Population]) -> str:
+    rows = []
+    for name, population in populations.items():
+        config = population.networks.config
+        count = sum(array[0].size for array in named_arrays(population.networks).values())
+        rows.append((name, _encoder(config), config.memory_channels, config.hidden, f"{count:,}"))
+    columns = ("condition", "encoder", "channels of the convolutional LSTM", "hidden units", "parameters of each")
+    return "## Architecture\n\n" + table(columns, rows)
+
+
+def _encoder(config: NetworkConfig) -> str:
+    return f"{config.depth} convolution{'s' if config.depth != 1 else ''}, {config.channels} channels"
+
+
+def _evaluation(result: Result) -> str:
+    place, tables = result.environment, result.tables
+    how = (
+        f"One episode of each network on each of {tables['levels']} levels drawn with seed {result.seed}, none of them "
+        f"met in training ({place.get('device', '–')}, {place.get('cores', '–')} cores, commit "
+        f"{place.get('commit') or '–'}). Intervals are over networks; those of the oracle, which sees everything, and "
+        "of the random walk over levels."
+    )
+    rows = [_performance_row(name, row) for name, row in tables["performance"].items()]
+    columns = ("condition", "networks", *MEASURES.values())
+    parts = ["## Evaluation", how, table(columns, rows)]
+    if result.claims:
+        parts.append(claims_table(result))
+    return "\n\n".join(parts)
+
+
+def _performance_row(name: str, row: dict[str, Any]) -> tuple:
+    first, *others = MEASURES
+    earned = f"{number_text(row[first]['mean'])} ({interval_text(row[first]['interval'])})"
+    return (name, row["networks"], earned, *(number_text(row[measure]["mean"]) for measure in others))
+
+
+def _use_and_limits(populations: dict[str, Population]) -> str:
+    config = next(iter(populations.values())).networks.config
+    world = f"{config.size}×{config.size} gridworlds with {config.kinds - 1} objects and a subgoal"
+    return f"""## Intended use and limits
+
+For research and teaching: as someone for an observer to watch, and to compare with other agents.
+They know {world}. Their reported beliefs were
+trained beside their behaviour and need not be what it rests on. They are far smaller and were trained for far fewer
+steps than the paper's (100 million), and are good at nothing else."""
