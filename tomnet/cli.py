@@ -17,6 +17,8 @@ import tyro
 from tyro.conf import Positional, arg
 
 from . import __version__
+from .arguments import Seed, check_seed
+from .cli_agents import AGENT_COMMANDS
 from .console import print_claims, print_json, print_measurements, print_table, say
 from .cpu import prepare_cpu
 from .errors import BadFile, BadSetting, TomnetError, nearest
@@ -25,11 +27,9 @@ if TYPE_CHECKING:
     from .experiments.experiment import Experiment, Result
 
 DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
-LARGEST_SEED = 2**32 - 1
 FEWEST_AGENTS = 20  # with fewer, some of the groups that an evaluation compares are empty
 
 Name = Annotated[Positional[str], arg(metavar="NAME", help="an experiment; `tomnet list` names them")]
-Seed = Annotated[int, arg(metavar="N", help="of the agents and levels")]
 Agents = Annotated[int | None, arg(metavar="N", help="how many", help_behavior_hint="(default: 500)")]
 
 
@@ -175,7 +175,7 @@ class Figures:
 class Bench:
     """Throughput on this machine: steps, episodes and encounters a second."""
 
-    part: Annotated[Positional[str], arg(metavar="PART", help="world, agents, observer or all")] = "all"
+    part: Annotated[Positional[str], arg(metavar="PART", help="world, agents, learning, observer or all")] = "all"
     json: bool = False
     """print the measurements as JSON"""
 
@@ -192,14 +192,22 @@ class Bench:
             print_measurements(measured, environment())
 
 
+@dataclasses.dataclass
+class AgentsGroup:
+    """Populations of deep RL agents: `agents train`, `agents evaluate`, `agents show`."""
+
+
 COMMANDS: dict[str, type] = {
     "list": List,
     "run": Run,
     "evaluate": Evaluate,
     "report": Report,
     "figures": Figures,
+    "agents": AgentsGroup,
     "bench": Bench,
 }
+GROUPS: dict[str, dict[str, type]] = {"agents": AGENT_COMMANDS}
+"""Commands that have commands of their own."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -232,17 +240,23 @@ def parse(argv: list[str]) -> Callable[[], None]:
     """The command that the arguments ask for, or one line that says what is wrong with them."""
     if argv == ["--version"]:
         return lambda: print(f"tomnet {__version__}")
+    if argv and argv[0] in GROUPS:
+        return parse_one_of(GROUPS[argv[0]], argv[1:], f"tomnet {argv[0]}", COMMANDS[argv[0]].__doc__ or "")
+    return parse_one_of(COMMANDS, argv, "tomnet", f"Machine Theory of Mind, version {__version__}.")
+
+
+def parse_one_of(commands: dict[str, type], argv: list[str], program: str, description: str) -> Callable[[], None]:
     if not argv:
-        raise TomnetError(f"a command is missing: {', '.join(COMMANDS)}; `tomnet --help` explains them")
-    if not argv[0].startswith("-") and argv[0] not in COMMANDS:
-        raise nearest(argv[0], COMMANDS, "command")
+        raise TomnetError(f"a command is missing: {', '.join(commands)}; `{program} --help` explains them")
+    if not argv[0].startswith("-") and argv[0] not in commands:
+        raise nearest(argv[0], commands, "command" if program == "tomnet" else f"`{program}` command")
     box = io.StringIO()
     try:
         with redirect_stderr(box):
             return tyro.extras.subcommand_cli_from_dict(
-                COMMANDS,
-                prog="tomnet",
-                description=f"Machine Theory of Mind, version {__version__}.",
+                commands,
+                prog=program,
+                description=description,
                 args=argv,
                 config=(tyro.conf.FlagCreatePairsOff,),
             )
@@ -257,11 +271,6 @@ def _first_paragraph(box: str) -> str:
     lines = [line.strip("│ ") for line in box.splitlines()[1:-1]]
     end = next((number for number, line in enumerate(lines) if line.startswith("──")), len(lines))
     return " ".join(line for line in lines[:end] if line) or "bad usage; see `tomnet --help`"
-
-
-def check_seed(seed: int) -> None:
-    if not 0 <= seed <= LARGEST_SEED:
-        raise BadSetting("seed", seed, f"must lie between 0 and {LARGEST_SEED}")
 
 
 def check_run_folder(folder: Path, experiment: str, preset: str, resume: bool) -> None:

@@ -47,6 +47,26 @@ def print_claims(result: "Result") -> None:
     print_table(("claim", "verdict", "value", "95% interval", "ideal", "unit"), rows, title)
 
 
+def print_performance(result: "Result") -> None:
+    """What each condition of a population earns, beside the oracle and the random walk."""
+    measures = {
+        "return": 3,
+        "subgoal_first": 3,
+        "preferred": 3,
+        "preferred_if_reachable": 3,
+        "time_out": 3,
+        "steps": 1,
+    }
+    rows = []
+    for name, row in result.tables["performance"].items():
+        low, high = row["return"]["interval"]
+        numbers = [f"{row[measure]['mean']:.{digits}f}" for measure, digits in measures.items()]
+        rows.append((name, row["networks"], numbers[0], f"{low:.3f} … {high:.3f}", *numbers[1:]))
+    columns = ("condition", "networks", "return", "95% interval", "subgoal first", "preferred", "if reachable")
+    title = f"{result.tables['levels']} levels, seed {result.seed}"
+    print_table((*columns, "time-outs", "steps"), rows, title)
+
+
 def print_measurements(measured: list[dict[str, Any]], environment: dict[str, Any]) -> None:
     rows = []
     for row in measured:

@@ -1,0 +1,166 @@
+"""`tomnet agents`: populations of deep RL agents, trained, measured and shown."""
+
+import dataclasses
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, arg
+
+from .arguments import Seed, check_seed
+from .console import print_claims, print_json, print_performance
+from .errors import BadSetting, nearest
+
+if TYPE_CHECKING:
+    from .agents.population import Population
+    from .experiments.experiment import Result
+
+Where = Annotated[
+    Path | None,
+    arg(metavar="DIR", help="a finished run of `agents train`", help_behavior_hint="(default: pretrained)"),
+]
+LEVELS = 64
+
+
+@dataclasses.dataclass
+class Train:
+    """Bring up a population: networks of every condition side by side, the best of each kept."""
+
+    preset: Annotated[
+        str, arg(metavar="PRESET", help="smoke (seconds), laptop (one condition, two cores) or full (one GPU)")
+    ] = "laptop"
+    seed: Annotated[int, arg(metavar="N", help="of the weights, of the levels and of the split")] = 0
+    out: Annotated[
+        Path | None,
+        arg(metavar="DIR", help="the run folder", help_behavior_hint="(default: runs/agents-PRESET-SEED)"),
+    ] = None
+    resume: bool = False
+    """go on with the run in that folder"""
+    chunk: Annotated[
+        int | None, arg(metavar="N", help="networks side by side", help_behavior_hint="(default: the preset's)")
+    ] = None
+
+    def __call__(self) -> None:
+        from .agents.upbringing import METRICS, UPBRINGING, bring_up
+        from .experiments.environment import environment
+        from .figures import save
+        from .figures.deep_agents import learning_panels
+        from .figures.panels import compose_all
+        from .files import read_jsonl
+
+        if self.preset not in UPBRINGING:
+            raise nearest(self.preset, UPBRINGING, "preset")
+        check_seed(self.seed)
+        upbringing = UPBRINGING[self.preset]
+        if self.chunk is not None:
+            upbringing = dataclasses.replace(upbringing, chunk=self.chunk)
+        command = f"tomnet agents train --preset {self.preset} --seed {self.seed}"
+        if self.chunk is not None:
+            command += f" --chunk {self.chunk}"
+        folder = self.out or Path("runs") / f"agents-{self.preset}-{self.seed}"
+        about = {"preset": self.preset, "command": command, "environment": environment()}
+        populations = bring_up(upbringing, folder, seed=self.seed, about=about, resume=self.resume)
+        save(compose_all(learning_panels(read_jsonl(folder / METRICS))), folder / "figures")
+        for name, population in populations.items():
+            best, worst = population.returns[0], population.returns[-1]
+            print(f"{folder / name}.safetensors: {len(population)} kept, returns {worst:.3f} to {best:.3f}")
+
+
+@dataclasses.dataclass
+class Evaluate:
+    """Measure a population beside an oracle and a random walk, on levels that it has never met."""
+
+    conditions: Annotated[
+        Positional[tuple[str, ...]], arg(metavar="[CONDITION …]", help="such as 5x5 or blind; all where none is named")
+    ] = ()
+    population: Where = None
+    seed: Seed = 1  # the pretrained agents were trained with seed 0
+    levels: Annotated[int, arg(metavar="N", help="one episode of each network on each")] = LEVELS
+    out: Annotated[
+        Path | None,
+        arg(metavar="DIR", help="also write result.json and the figures here", help_behavior_hint="(default: no)"),
+    ] = None
+    json: bool = False
+    """print claims, tables and environment as JSON"""
+
+    def __call__(self) -> None:
+        from .report import summary
+
+        check_seed(self.seed)
+        check_levels(self.levels)
+        populations = find_populations(self.conditions, self.population)
+        result = measure(populations, levels=self.levels, seed=self.seed)
+        if self.out is not None:
+            from .figures import save
+            from .figures.deep_agents import population_panels
+            from .figures.panels import compose_all
+            from .files import write_json
+
+            write_json(self.out / "result.json", result.to_json())
+            save(compose_all(population_panels(result.tables)), self.out / "figures")
+        if self.json:
+            print_json(summary([result]))
+        else:
+            print_performance(result)
+            print_claims(result)
+
+
+@dataclasses.dataclass
+class Show:
+    """Draw a few episodes of one agent: what it sees, what it has seen, where it believes its object to be."""
+
+    condition: Annotated[Positional[str], arg(metavar="[CONDITION]", help="such as 5x5 or blind")] = "5x5"
+    population: Where = None
+    network: Annotated[int, arg(metavar="N", help="which of the kept networks; 0 is the best")] = 0
+    preferred: Annotated[int, arg(metavar="N", help="which object it is after: 0 is A, 1 is B")] = 0
+    episodes: Annotated[int, arg(metavar="N", help="how many")] = 3
+    seed: Seed = 1
+    out: Annotated[
+        Path | None,
+        arg(metavar="DIR", help="where to", help_behavior_hint="(default: runs/show-CONDITION)"),
+    ] = None
+
+    def __call__(self) -> None:
+        check_seed(self.seed)
+        (population,) = find_populations((self.condition,), self.population).values()
+        from .experiments.diaries import diaries
+        from .figures.lives import save_lives
+        from .observer.training import EVALUATION_STREAM, stream
+
+        key = stream(self.seed, EVALUATION_STREAM)
+        told = diaries(key, population, network=self.network, preferred=self.preferred, count=self.episodes)
+        for path in save_lives(told, self.out or Path("runs") / f"show-{self.condition}"):
+            print(path)
+
+
+AGENT_COMMANDS: dict[str, type] = {"train": Train, "evaluate": Evaluate, "show": Show}
+
+
+def measure(populations: "dict[str, Population]", *, levels: int, seed: int) -> "Result":
+    """What a population is like, in the shape of an experiment's result."""
+    from .experiments.deep_agents import evaluate_population
+    from .experiments.environment import environment
+    from .experiments.experiment import Result
+
+    started = time.monotonic()
+    tables, claims = evaluate_population(populations, levels=levels, seed=seed)
+    presets = sorted({str(population.about.get("preset", "–")) for population in populations.values()})
+    agents = sum(len(population) for population in populations.values())
+    seconds = round(time.monotonic() - started, 1)
+    environ = environment() | {"agents": agents}
+    return Result("deep-agents", " and ".join(presets), seed, tables, claims, seconds, environ)
+
+
+def check_levels(levels: int) -> None:
+    if levels < 1:
+        raise BadSetting("levels", levels, "must be above 0")
+
+
+def find_populations(conditions: tuple[str, ...], folder: Path | None) -> "dict[str, Population]":
+    """The populations of these conditions, or of all there are, from a run folder or the zoo."""
+    from . import zoo
+    from .agents.population import find_condition
+
+    for name in conditions:
+        find_condition(name)
+    return zoo.populations(folder, conditions)
