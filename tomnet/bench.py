@@ -16,7 +16,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Int
 
 from .agents.planner import PlannerSpecies
+from .agents.population import eyes_of
 from .agents.random_policy import RandomSpecies
+from .agents.upbringing import UPBRINGING, first_learners, update_all
 from .episodes.rollout import play
 from .experiments.experiment import Member, Preset
 from .experiments.registry import EXPERIMENTS
@@ -40,11 +42,12 @@ class Sizes:
     batches: int
     repeats: int = 5
     preset: Preset = "laptop"  # of the observers trained
+    upbringing: Preset = "laptop"  # of the deep RL agents trained
 
 
 POOL = 4096  # levels to begin anew from
 CPU_SIZES = Sizes(worlds=4096, steps=128, agents=1024, batches=4)
-GPU_SIZES = Sizes(worlds=65_536, steps=512, agents=16_384, batches=50)
+GPU_SIZES = Sizes(worlds=65_536, steps=512, agents=16_384, batches=50, upbringing="full")
 
 
 def usual_sizes() -> Sizes:
@@ -131,6 +134,28 @@ def bench_agents(sizes: Sizes) -> list[Measurement]:
     return rows
 
 
+# --- Deep RL agents that learn
+
+
+def bench_learning(sizes: Sizes) -> list[Measurement]:
+    """Updates of a chunk of networks, as `upbringing.bring_up` makes them: acting, learning and fresh levels."""
+    upbringing = UPBRINGING[sizes.upbringing]
+    learner, networks = upbringing.learner, upbringing.chunk
+    key, eyes = jax.random.key(0), eyes_of(upbringing.members(0))
+    learners = first_learners(key, jnp.arange(networks), upbringing)
+
+    def call():
+        nonlocal learners  # an update takes the memory of what it is given
+        learners, told = update_all((key, eyes), learners, upbringing)
+        return told
+
+    what = f"deep RL agents, {sizes.upbringing}"
+    count, notes = networks * learner.worlds * learner.unroll, {"networks": networks, "worlds": learner.worlds}
+    row = measurement("learning", what, "agent-steps/s", count, call, sizes.repeats, **notes)
+    row["notes"]["unroll"] = learner.unroll
+    return [row]
+
+
 # --- The observer
 
 
@@ -165,4 +190,4 @@ def _training(what: str, member: Member, sizes: Sizes) -> Measurement:
     return row
 
 
-PARTS = {"world": bench_world, "agents": bench_agents, "observer": bench_observer}
+PARTS = {"world": bench_world, "agents": bench_agents, "learning": bench_learning, "observer": bench_observer}
