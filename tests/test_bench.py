@@ -1,11 +1,12 @@
 """The benchmarks run, and count what they say they count."""
 
 import pytest
+from agents.small import SMALL
 
 from tomnet import bench
 from tomnet.experiments.registry import EXPERIMENTS
 
-TINY = bench.Sizes(worlds=8, steps=4, agents=4, batches=1, repeats=2, preset="smoke")
+TINY = bench.Sizes(worlds=8, steps=4, agents=4, batches=1, repeats=2, preset="smoke", upbringing="smoke")
 
 
 @pytest.mark.parametrize(("part", "rows"), [("world", 4), ("agents", 2)])
@@ -13,6 +14,19 @@ def test_every_rate_is_positive(part, rows):
     measured = bench.bench([part], TINY)
     assert len(measured) == rows
     assert all(row["part"] == part and row["median"] > 0 for row in measured)
+
+
+def test_learning_is_timed_in_steps_of_all_agents(monkeypatch):
+    monkeypatch.setitem(bench.UPBRINGING, "smoke", SMALL)
+    (row,) = bench.bench(["learning"], TINY)
+    assert row["unit"] == "agent-steps/s"
+    assert row["median"] > 0
+    assert (row["notes"]["networks"], row["notes"]["worlds"], row["notes"]["unroll"]) == (2, 4, 4)
+
+
+def test_learning_is_timed_on_a_gpu_as_the_full_population_is_trained():
+    full = bench.UPBRINGING[bench.GPU_SIZES.upbringing]
+    assert (full.chunk, full.learner.worlds, full.learner.unroll) == (144, 64, 32)
 
 
 def test_the_observer_is_timed_in_encounters_and_frames(monkeypatch):

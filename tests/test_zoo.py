@@ -4,9 +4,12 @@ import dataclasses
 
 import equinox as eqx
 import pytest
+from agents.small import made_up_population
+from figures.hand_made_agents import tables
 from helpers import made_up
 
 from tomnet import zoo
+from tomnet.agents.population import CONDITIONS, save_population
 from tomnet.errors import BadFile, TomnetError
 from tomnet.experiments.claims import Claim
 from tomnet.experiments.experiment import Result
@@ -118,3 +121,96 @@ def test_what_ships_loads_and_knows_where_it_comes_from(name, monkeypatch):
     for about in zoo.about(name).values():
         assert about["command"].startswith(f"tomnet run {name}")
         assert about["encounters"] > 0
+
+
+# --- Agents
+
+
+def trained(tmp_path, *conditions: str):
+    for seed, condition in enumerate(conditions):
+        save_population(
+            tmp_path / "run" / f"{condition}.safetensors", made_up_population(condition, seed=seed, about=BRED)
+        )
+    return tmp_path / "run"
+
+
+BRED = {
+    "preset": "full",
+    "command": "tomnet agents train --preset full --seed 5",
+    "trained": 24,
+    "diverged": [7],
+    "indices": [3, 1, 2],
+    "seconds": 1234.5,
+    "steps": 10_000_000,
+    "seed": 5,
+    "environment": {"device": "abacus", "cores": 2, "tomnet": "0.1.0", "jax": "0.10.2", "commit": "abc"},
+}
+
+
+def agents_result():
+    claims = [Claim("F1", "Seen swaps matter", "partly", 0.03, (0.02, 0.04), "nats", "the rule")]
+    environment = {"agents": 6, "device": "abacus", "cores": 2, "commit": "abc"}
+    return Result("deep-agents", "full", 1, tables(), claims, 1.0, environment)
+
+
+def test_one_agent_is_one_line_away(tmp_path):
+    zoo.adopt_agents(trained(tmp_path, "3x3", "blind"))
+    agent = zoo.agents("3x3").agent(network=2, preferred=1)
+    assert int(agent.preferred) == 1
+    assert agent.network.policy.weight.shape == (5, 8)
+    assert list(zoo.populations()) == ["blind", "3x3"]  # in the order of the conditions
+
+
+def test_agents_that_are_not_here(tmp_path, folder):
+    with pytest.raises(TomnetError, match="no pretrained agents of 5x5; `tomnet agents train` trains them"):
+        zoo.agents("5x5")
+    with pytest.raises(TomnetError, match="unknown condition '5x6'; did you mean '5x5'"):
+        zoo.agents("5x6")
+    with pytest.raises(BadFile, match="run: no such folder"):
+        zoo.adopt_agents(tmp_path / "run")
+    (tmp_path / "run").mkdir()
+    with pytest.raises(BadFile, match="run: holds no trained agents of any condition; is the run finished"):
+        zoo.adopt_agents(tmp_path / "run")
+    assert not folder.exists()
+
+
+def test_a_run_with_one_damaged_population_is_not_adopted(tmp_path, folder):
+    run = trained(tmp_path, "3x3", "9x9")
+    raw = (run / "9x9.safetensors").read_bytes()
+    (run / "9x9.safetensors").write_bytes(raw[:-10])
+    with pytest.raises(BadFile, match=r"9x9.safetensors: truncated"):
+        zoo.adopt_agents(run)
+    assert not folder.exists()
+
+
+def test_a_population_under_the_name_of_another_is_refused(tmp_path):
+    run = trained(tmp_path, "stateless-5x5")
+    (run / "stateless-5x5.safetensors").rename(run / "5x5.safetensors")
+    with pytest.raises(BadFile, match=r"agents of stateless-5x5 \(field of view 5, without memory\), not of 5x5"):
+        zoo.populations(run)
+
+
+def test_the_card_of_the_agents_says_how_they_were_trained_and_what_they_earn(tmp_path):
+    zoo.adopt_agents(trained(tmp_path, "3x3", "blind"))
+    zoo.write_agents_card(agents_result())
+    card = zoo.agents_card().read_text()
+    assert "    tomnet agents train --preset full --seed 5\n" in card
+    assert "| 3x3 | full | 3 of 24 | 1 | 10,000,000 | 1,234 | 5 | abacus, 2 cores | tomnet 0.1.0" in card
+    assert "| 3x3 | 0, 2 | 1 |" in card  # training and held-out networks
+    assert "| oracle | 1 | 1.600 (1.550 … 1.650) | 0.500 | 0.500 | 0.500 | 0.500 | 20.000 |" in card
+    assert "| 3x3 | 3 | 0.200 (0.150 … 0.250) |" in card
+    assert "64 levels drawn with seed 1" in card
+    assert "| F1 | partly | 0.030 | 0.020 … 0.040 | – | Seen swaps matter |" in card
+    assert "5×5 gridworlds with 3 objects and a subgoal" in card
+    assert "Apache-2.0" in card
+
+
+def test_the_agents_that_ship_load_and_know_where_they_come_from(monkeypatch):
+    monkeypatch.undo()
+    there = [name for name in CONDITIONS if (zoo.FOLDER / zoo.AGENTS / f"{name}.safetensors").exists()]
+    if not there:
+        pytest.skip("not pretrained yet")
+    for population in zoo.populations().values():
+        assert population.about["command"].startswith("tomnet agents train")
+        assert population.training
+        assert population.held_out

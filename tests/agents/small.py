@@ -6,11 +6,27 @@ import numpy as np
 
 from tomnet.agents.actor_critic import Eyes, Network, NetworkConfig
 from tomnet.agents.population import CONDITIONS, Population, blank_networks
+from tomnet.agents.reinforcement import LearnerConfig
+from tomnet.agents.upbringing import Upbringing
 from tomnet.world.gridworld import World
 
 # short episodes, so that several fit into an unroll; no swaps, whose draws know nothing of preferences
 WORLD = World(size=5, objects=3, subgoal=True, max_walls=1, step_limit=5)
 NETWORK = NetworkConfig(size=5, kinds=4, channels=4, memory_channels=4, depth=1, belief_channels=4, hidden=8)
+
+# two chunks of six updates, a row for every second one and a checkpoint after each row
+SMALL = Upbringing(
+    learner=LearnerConfig(steps=96, worlds=4, unroll=4, pool=8),
+    network=NETWORK,
+    conditions=("blind", "3x3"),
+    networks=2,
+    keep=1,
+    chunk=2,
+    levels=4,
+    world=WORLD,
+    report_every=2,
+    checkpoint_seconds=0.0,
+)
 
 SIGHTED, BLIND = Eyes(jnp.int32(1), jnp.bool_(True)), Eyes(jnp.int32(-1), jnp.bool_(True))
 STATELESS = Eyes(jnp.int32(1), jnp.bool_(False))
@@ -33,10 +49,10 @@ def made_up_network(seed: int = 0) -> Network:
 
 
 def made_up_population(
-    condition: str = "3x3", count: int = 3, config: NetworkConfig = NETWORK, seed: int = 0, **about
+    condition: str = "3x3", count: int = 3, config: NetworkConfig = NETWORK, seed: int = 0, about: dict | None = None
 ) -> Population:
     returns = tuple(1.0 - 0.1 * i for i in range(count))
     held_out = tuple(range(1, count, 2))
     training = tuple(range(0, count, 2))
     networks = made_up_networks(count, config, seed)
-    return Population(networks, CONDITIONS[condition], returns, training, held_out, about)
+    return Population(networks, CONDITIONS[condition], returns, training, held_out, about or {})

@@ -26,7 +26,7 @@ from tomnet.files import load_arrays, save_arrays
 
 @pytest.fixture(scope="module")
 def population():
-    return made_up_population("5x5", command="tomnet agents train", seed=4)
+    return made_up_population("5x5", about={"command": "tomnet agents train", "seed": 4})
 
 
 @pytest.fixture

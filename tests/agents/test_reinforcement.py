@@ -10,11 +10,11 @@ import pytest
 from agents.small import BLIND, NETWORK, SIGHTED, STATELESS, WORLD, made_up_network
 from helpers import pick, sample_levels
 
-from tomnet.agents import reinforcement
+from tomnet.agents import experience, reinforcement
 from tomnet.agents.actor_critic import Rewards
+from tomnet.agents.experience import Unroll
 from tomnet.agents.reinforcement import (
     LearnerConfig,
-    Unroll,
     advantages,
     belief_loss,
     new_learner,
@@ -30,7 +30,9 @@ EYES = {"sighted": SIGHTED, "blind": BLIND, "stateless": STATELESS}
 
 @eqx.filter_jit
 def act(key, learner, eyes, pool):
-    return reinforcement.act(key, learner, eyes, WORLD, Rewards(), pool, CONFIG.unroll)
+    """The learner after a while, and what happened."""
+    lived, *rest = experience.act(key, learner.network, learner.lives, eyes, WORLD, Rewards(), pool, CONFIG.unroll)
+    return eqx.tree_at(lambda one: one.lives, learner, lived), *rest
 
 
 @eqx.filter_jit
@@ -73,9 +75,9 @@ def taken(log_policy, actions) -> np.ndarray:
 @pytest.mark.parametrize("species", EYES)
 def test_an_unroll_lived_again_gives_what_was_recorded(species, acted):
     before, _, unroll, _, _ = acted[species]
-    assert np.asarray(before.moment.state.time).any()  # episodes were under way
+    assert np.asarray(before.lives.moment.state.time).any()  # episodes were under way
     assert np.asarray(unroll.done)[:-1].any(0).all()  # and each world began another one within the unroll
-    again, _ = relive(before.network, unroll.moment, before.memory, EYES[species])
+    again, _ = relive(before.network, unroll.moment, before.lives.memory, EYES[species])
     assert np.allclose(taken(again.log_policy, unroll.action), unroll.log_probability, atol=1e-5)
     assert np.allclose(again.value, unroll.value, atol=1e-5)
 
@@ -91,8 +93,8 @@ def test_the_first_minibatch_of_an_update_sees_the_policy_that_acted(species, fr
 
 def test_memory_never_crosses_an_episode(acted):
     before, _, unroll, _, _ = acted["sighted"]
-    plain, hidden = relive(before.network, unroll.moment, before.memory, SIGHTED)
-    spoilt_memory = jax.tree.map(lambda leaf: leaf + 1, before.memory)
+    plain, hidden = relive(before.network, unroll.moment, before.lives.memory, SIGHTED)
+    spoilt_memory = jax.tree.map(lambda leaf: leaf + 1, before.lives.memory)
     random = np.random.default_rng(0)
     for world in range(CONFIG.worlds):
         end = int(np.flatnonzero(np.asarray(unroll.done)[:, world])[0])  # the last step of the first episode
@@ -124,14 +126,14 @@ def test_what_an_agent_is_told_at_the_start_of_an_episode_is_nothing(acted):
 
 def test_the_return_is_that_of_whole_episodes(acted):
     before, after, unroll, _, (earned, episodes) = acted["sighted"]
-    total, count, running = 0.0, 0, np.asarray(before.earned).copy()
+    total, count, running = 0.0, 0, np.asarray(before.lives.earned).copy()
     for reward, done in zip(np.asarray(unroll.reward), np.asarray(unroll.done), strict=True):
         running += reward
         total, count = total + running[done].sum(), count + done.sum()
         running[done] = 0
     assert float(earned) == pytest.approx(total, abs=1e-5)
     assert int(episodes) == count
-    assert np.allclose(after.earned, running, atol=1e-6)
+    assert np.allclose(after.lives.earned, running, atol=1e-6)
 
 
 # --- Learning
@@ -142,7 +144,7 @@ def test_advantages_worked_by_hand(fresh):
     config = dataclasses.replace(CONFIG, gamma=0.5, trace=0.5)
     column = lambda *values: jnp.asarray(values)[:, None]  # noqa: E731
     unroll = Unroll(
-        moment=fresh.moment,  # which advantages do not depend on
+        moment=fresh.lives.moment,  # which advantages do not depend on
         action=column(0, 0, 0),
         log_probability=column(0.0, 0.0, 0.0),
         value=column(1.0, 2.0, 4.0),
@@ -187,9 +189,9 @@ def test_side_tasks_take_part_when_asked_for(fresh, pool):
     after, told = learn(jax.random.key(2), learner, SIGHTED, WORLD, Rewards(), pool, config)
     assert {"reward", "replay"} <= set(told.losses)
     assert not np.array_equal(after.network.reward.weight, learner.network.reward.weight)
-    moments, memory, target = after.replay  # the unroll just lived, for the next update
-    assert np.array_equal(memory.hidden, learner.memory.hidden)
-    assert np.asarray(target).any()
+    replay = after.replay  # the unroll just lived, for the next update
+    assert np.array_equal(replay.memory.hidden, learner.lives.memory.hidden)
+    assert np.asarray(replay.value).any()
 
 
 def test_the_belief_loss_of_an_object_that_is_nowhere():

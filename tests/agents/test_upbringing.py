@@ -10,31 +10,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from agents.small import NETWORK, WORLD
+from agents.small import NETWORK, SMALL
 
 from tomnet.agents import upbringing
 from tomnet.agents.population import CONDITIONS, load_population
-from tomnet.agents.reinforcement import LearnerConfig
 from tomnet.agents.reinforcement import Progress as Told
-from tomnet.agents.upbringing import CHECKPOINT, CONFIG, METRICS, UPBRINGING, Upbringing, bring_up
+from tomnet.agents.upbringing import CHECKPOINT, CONFIG, METRICS, UPBRINGING, bring_up
 from tomnet.errors import BadFile, BadSetting, TomnetError
 from tomnet.files import RunLock, load_arrays, read_json, read_jsonl
 from tomnet.interrupts import Interrupted
 from tomnet.world.gridworld import World
 
-# two chunks of six updates, a row for every second one and a checkpoint after each row
-SMALL = Upbringing(
-    learner=LearnerConfig(steps=96, worlds=4, unroll=4, pool=8),
-    network=NETWORK,
-    conditions=("blind", "3x3"),
-    networks=2,
-    keep=1,
-    chunk=2,
-    levels=4,
-    world=WORLD,
-    report_every=2,
-    checkpoint_seconds=0.0,
-)
 ABOUT = {"command": "tomnet agents train"}
 
 

@@ -281,7 +281,7 @@ def outcome_of(diary: dict[str, Any]) -> str:
     """What became of an episode, in a few words."""
     eaten = [step["consumed"] for step in diary["steps"] if step["consumed"] >= 0]
     subgoal = len(diary["steps"][0]["object_cells"]) - 1
-    words = ["the subgoal" if kind == subgoal else LETTERS[kind] for kind in eaten]
+    words = ["★" if kind == subgoal else LETTERS[kind] for kind in eaten]
     ate = f"ate {' and '.join(words)}" if words else "ate nothing"
     count = len(diary["steps"])
     return f"{ate}, {count} step{'s' if count != 1 else ''}"
