@@ -15,8 +15,9 @@ import optax
 from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
 from ..errors import BadSetting
-from ..world.gridworld import ABSENT, Level, State, World, nothing_yet, reset_to_level, step_auto_reset
-from .actor_critic import Eyes, Memory, Network, NetworkConfig, Rewards, forget, own_cell, sight
+from ..world.gridworld import ABSENT, Level, World
+from .actor_critic import Eyes, Memory, Network, NetworkConfig, Rewards, forget
+from .experience import Lives, Moment, Outputs, Unroll, act, compute_dtype, look, new_lives, outputs
 
 USUAL_REWARD = 0.1  # a reward beyond this, either way, is an event worth predicting
 
@@ -56,29 +57,33 @@ class LearnerConfig:
         return -(-self.steps // (self.worlds * self.unroll))
 
 
-class Moment(eqx.Module):
-    """What one network was faced with and told: all that its outputs depend on, beside its memory."""
-
-    state: State
-    action: Int[Array, "*batch"]  # the previous one
-    reward: Float[Array, "*batch"]  # the previous one
-
-
-class Unroll(eqx.Module):
-    """What happened while a network acted: a step of one world, or `time world` of them."""
+class Replay(eqx.Module):
+    """An earlier unroll, for value replay."""
 
     moment: Moment
-    action: Int[Array, "*batch"]
-    log_probability: Float[Array, "*batch"]
-    value: Float[Array, "*batch"]
-    reward: Float[Array, "*batch"]
-    done: Bool[Array, "*batch"]
+    memory: Memory  # before its first step
+    value: Float[Array, "*batch"]  # what its steps turned out to be worth
 
 
-class Outputs(eqx.Module):
-    log_policy: Float[Array, "*batch action"]
-    value: Float[Array, "*batch"]
-    reward: Float[Array, "*batch 3"]
+class Lesson(eqx.Module):
+    """What there is to learn from, in some worlds."""
+
+    unroll: Unroll
+    memory: Memory  # before its first step
+    advantage: Float[Array, "time world"]
+    replay: Replay | None
+
+    def of(self, worlds: Int[Array, "chosen"]) -> "Lesson":
+        def over_time(tree):
+            return jax.tree.map(lambda leaf: leaf[:, worlds], tree)
+
+        def at_first(tree):
+            return jax.tree.map(lambda leaf: leaf[worlds], tree)
+
+        replay = self.replay
+        if replay is not None:
+            replay = Replay(over_time(replay.moment), at_first(replay.memory), over_time(replay.value))
+        return Lesson(over_time(self.unroll), at_first(self.memory), over_time(self.advantage), replay)
 
 
 class Learner(eqx.Module):
@@ -86,10 +91,8 @@ class Learner(eqx.Module):
 
     network: Network
     optimiser: Any
-    moment: Moment  # of each world
-    memory: Memory  # of each world
-    earned: Float[Array, "*population world"]  # in the episode under way
-    replay: tuple[Moment, Memory, Array] | None  # an earlier unroll, for value replay
+    lives: Lives
+    replay: Replay | None
     healthy: Bool[Array, "*population"]  # false once a number was not finite; it is then left as it was
 
 
@@ -99,10 +102,6 @@ class Progress(eqx.Module):
     episodes: Float[Array, "*population"]
     returns: Float[Array, "*population"]  # mean over the episodes that ended
     losses: dict[str, Float[Array, "*population"]]
-
-
-def compute_dtype():
-    return jnp.float32 if jax.default_backend() == "cpu" else jnp.bfloat16
 
 
 def optimiser(config: LearnerConfig) -> optax.GradientTransformation:
@@ -115,89 +114,18 @@ def new_learner(key: Key[Scalar, ""], network: NetworkConfig, config: LearnerCon
     net_key, level_key = jax.random.split(key)
     net = Network(network, key=net_key)
     chosen = jax.random.randint(level_key, (config.worlds,), 0, pool.start_cell.shape[0])
-    state = reset_to_level(jax.tree.map(lambda leaf: leaf[chosen], pool))
-    nothing = jnp.full(config.worlds, ABSENT, jnp.int32), jnp.zeros(config.worlds)
-    blank = net.blank_memory(compute_dtype())
-    memory = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (config.worlds, *leaf.shape)), blank)
-    moment = Moment(state, *nothing)
+    lives = new_lives(net, jax.tree.map(lambda leaf: leaf[chosen], pool))
     replay = None
     if config.value_replay:
-        moments = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (config.unroll, *leaf.shape)), moment)
-        replay = (moments, memory, jnp.zeros((config.unroll, config.worlds)))
+        moments = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (config.unroll, *leaf.shape)), lives.moment)
+        replay = Replay(moments, lives.memory, jnp.zeros((config.unroll, config.worlds)))
     return Learner(
         network=net,
         optimiser=optimiser(config).init(eqx.filter(net, eqx.is_array)),
-        moment=moment,
-        memory=memory,
-        earned=jnp.zeros(config.worlds),
+        lives=lives,
         replay=replay,
         healthy=jnp.bool_(True),
     )
-
-
-# --- One network, one world
-
-
-def look(network: Network, moment: Moment, eyes: Eyes, dtype):
-    """Everything that does not depend on the memory: what is seen, its features, what they say to the memory."""
-    planes = sight(moment.state, eyes)
-    features = network.encode(planes, moment.action, moment.reward, dtype)
-    return own_cell(planes), features, network.look_gates(features)
-
-
-def outputs(network: Network, features: Array, memory: Memory, own: Array) -> Outputs:
-    read = network.read_out(features, memory.hidden, own)
-    return Outputs(jax.nn.log_softmax(network.policy(read)), network.value(read)[0], network.reward(read))
-
-
-# --- Acting
-
-
-def act(
-    key: Key[Scalar, ""],
-    learner: Learner,
-    eyes: Eyes,
-    world: World,
-    rewards: Rewards,
-    pool: Level,
-    unroll: int,
-    dtype=None,
-) -> tuple[Learner, Unroll, Float[Array, "world"], Float[Array, "2"]]:
-    """The network acts in all its worlds. Also: the value of where they end, and returns earned (sum, episodes)."""
-    dtype = dtype or compute_dtype()
-    network = learner.network.ready(dtype)
-    worlds = learner.earned.shape[0]
-
-    def judge(moment: Moment, memory: Memory):
-        own, features, looked = look(network, moment, eyes, dtype)
-        memory = network.remember(looked, forget(memory, moment.state.time, eyes))
-        return outputs(network, features, memory, own), memory
-
-    def one_world(key, moment: Moment, memory: Memory, earned):
-        judged, memory = judge(moment, memory)
-        action_key, world_key = jax.random.split(key)
-        action = jax.random.categorical(action_key, judged.log_policy).astype(jnp.int32)
-        state, outcome = step_auto_reset(world_key, moment.state, action, world, pool)
-        reward = rewards.of(outcome, world)
-        done = outcome.done
-        earned = earned + reward
-        happened = Unroll(moment, action, judged.log_policy[action], judged.value, reward, done)
-        fresh = nothing_yet().action
-        moment = Moment(state, jnp.where(done, fresh, action), jnp.where(done, 0.0, reward))
-        finished = jnp.stack([jnp.where(done, earned, 0.0), done.astype(jnp.float32)])
-        return moment, memory, jnp.where(done, 0.0, earned), happened, finished
-
-    def one_step(carry, key):
-        moment, memory, earned, finished = carry
-        keys = jax.random.split(key, worlds)
-        moment, memory, earned, happened, ended = jax.vmap(one_world)(keys, moment, memory, earned)
-        return (moment, memory, earned, finished + ended.sum(0)), happened
-
-    carry = (learner.moment, learner.memory, learner.earned, jnp.zeros(2))
-    (moment, memory, earned, finished), happened = jax.lax.scan(one_step, carry, jax.random.split(key, unroll))
-    last, _ = jax.vmap(judge)(moment, memory)
-    learner = eqx.tree_at(lambda one: (one.moment, one.memory, one.earned), learner, (moment, memory, earned))
-    return learner, happened, last.value, finished
 
 
 def advantages(unroll: Unroll, last_value: Float[Array, "world"], config: LearnerConfig) -> Float[Array, "time world"]:
@@ -227,18 +155,21 @@ def relive(
     """
     dtype = compute_dtype()
     network = network.ready(dtype)
-    over_all = lambda function: jax.vmap(jax.vmap(function))  # noqa: E731
-    own, features, looked = over_all(lambda moment: look(network, moment, eyes, dtype))(moments)
+
+    def over_all(function):
+        return jax.vmap(jax.vmap(function))
+
+    def remember(looked, memory, time):
+        return network.remember(looked, forget(memory, time, eyes))
 
     def one_step(memory, now):
         looked, time = now
-        one = lambda looked, memory, time: network.remember(looked, forget(memory, time, eyes))  # noqa: E731
-        memory = jax.vmap(one)(looked, memory, time)
+        memory = jax.vmap(remember)(looked, memory, time)
         return memory, memory.hidden
 
+    own, features, looked = over_all(lambda moment: look(network, moment, eyes, dtype))(moments)
     _, hidden = jax.lax.scan(one_step, memory, (looked, moments.state.time))
-    read = over_all(lambda features, hidden, own: outputs(network, features, Memory(hidden, hidden), own))
-    return read(features, hidden, own), hidden
+    return over_all(lambda *seen: outputs(network, *seen))(features, hidden, own), hidden
 
 
 def belief_loss(network: Network, hidden: Array, object_cells: Int[Array, "time world kind"]) -> Float[Array, ""]:
@@ -255,16 +186,11 @@ def belief_loss(network: Network, hidden: Array, object_cells: Int[Array, "time 
 
 
 def loss(
-    network: Network,
-    unroll: Unroll,
-    memory: Memory,
-    advantage: Float[Array, "time world"],
-    replay: tuple[Moment, Memory, Array] | None,
-    eyes: Eyes,
-    config: LearnerConfig,
-    key: Key[Scalar, ""],
+    network: Network, lesson: Lesson, eyes: Eyes, config: LearnerConfig, asked: Int[Array, "asked"]
 ) -> tuple[Float[Array, ""], dict[str, Float[Array, ""]]]:
-    now, hidden = relive(network, unroll.moment, memory, eyes)
+    """The sum of all terms, and each of them. Beliefs are asked for at the times `asked` alone."""
+    unroll, advantage = lesson.unroll, lesson.advantage
+    now, hidden = relive(network, unroll.moment, lesson.memory, eyes)
     log_probability = jnp.take_along_axis(now.log_policy, unroll.action[..., None], axis=-1)[..., 0]
     ratio = jnp.exp(log_probability - unroll.log_probability)
     gain = (advantage - advantage.mean()) / (advantage.std() + 1e-4)
@@ -277,15 +203,14 @@ def loss(
     }
     total = losses["policy"] + config.value * losses["value"] - config.entropy * entropy
     if config.belief:
-        times = jax.random.permutation(key, config.unroll)[: max(1, round(config.belief_share * config.unroll))]
-        losses["belief"] = belief_loss(network, hidden[times], unroll.moment.state.object_cells[times])
+        losses["belief"] = belief_loss(network, hidden[asked], unroll.moment.state.object_cells[asked])
         total = total + config.belief * losses["belief"]
     if config.reward_prediction:
         losses["reward"] = reward_loss(now.reward, unroll.reward)
         total = total + config.reward_prediction * losses["reward"]
-    if config.value_replay and replay is not None:
-        moments, earlier, target = replay
-        losses["replay"] = jnp.square(relive(network, moments, earlier, eyes)[0].value - target).mean()
+    if lesson.replay is not None:
+        again, _ = relive(network, lesson.replay.moment, lesson.replay.memory, eyes)
+        losses["replay"] = jnp.square(again.value - lesson.replay.value).mean()
         total = total + config.value_replay * losses["replay"]
     return total, losses | {"ratio": jnp.abs(ratio - 1).max()}
 
@@ -304,45 +229,35 @@ def learn(
     learner: Learner,
     unroll: Unroll,
     memory: Memory,
-    last_value: Array,
+    last_value: Float[Array, "world"],
     eyes: Eyes,
     config: LearnerConfig,
 ) -> tuple[Learner, dict[str, Float[Array, ""]]]:
     """Some steps of Adam on one unroll, `memory` being that before its first step."""
-    advantage = advantages(unroll, last_value, config)
-    per = config.worlds // config.minibatches
+    lesson = Lesson(unroll, memory, advantages(unroll, last_value, config), learner.replay)
+    order_key, ask_key = jax.random.split(key)
+    orders = [jax.random.permutation(key, config.worlds) for key in jax.random.split(order_key, config.epochs)]
+    minibatches = jnp.concatenate(orders).reshape(config.epochs * config.minibatches, -1)
+    times = jax.vmap(lambda key: jax.random.permutation(key, config.unroll))
+    asked = times(jax.random.split(ask_key, len(minibatches)))[:, : max(1, round(config.belief_share * config.unroll))]
+    weights, static = eqx.partition(learner.network, eqx.is_array)
 
-    def one_minibatch(carry, now):
-        network, state = carry
-        key, worlds = now
-        part = lambda tree, axis: jax.tree.map(lambda leaf: jnp.take(leaf, worlds, axis=axis), tree)  # noqa: E731
-        replay = learner.replay and (part(learner.replay[0], 1), part(learner.replay[1], 0), part(learner.replay[2], 1))
-        gradients, losses = eqx.filter_grad(loss, has_aux=True)(
-            network, part(unroll, 1), part(memory, 0), part(advantage, 1), replay, eyes, config, key
-        )
+    def one_step(carry, now):
+        weights, state = carry
+        worlds, asked = now
+        network = eqx.combine(weights, static)
+        gradients, losses = eqx.filter_grad(loss, has_aux=True)(network, lesson.of(worlds), eyes, config, asked)
         updates, state = optimiser(config).update(gradients, state)
-        return (eqx.apply_updates(network, updates), state), losses
+        return (eqx.apply_updates(weights, updates), state), losses
 
-    order_key, belief_key = jax.random.split(key)
-    orders = jax.vmap(lambda key: jax.random.permutation(key, config.worlds))(
-        jax.random.split(order_key, config.epochs)
-    ).reshape(-1, per)
-    arrays, static = eqx.partition(learner.network, eqx.is_array)
-    keys = jax.random.split(belief_key, len(orders))
-
-    def scanned(carry, now):
-        arrays, state = carry
-        (network, state), losses = one_minibatch((eqx.combine(arrays, static), state), now)
-        return (eqx.filter(network, eqx.is_array), state), losses
-
-    (arrays, state), losses = jax.lax.scan(scanned, (arrays, learner.optimiser), (keys, orders))
-    first_ratio = losses.pop("ratio")[0]
+    (weights, state), losses = jax.lax.scan(one_step, (weights, learner.optimiser), (minibatches, asked))
+    first_ratio = losses.pop("ratio")[0]  # the policy that learns is at first the one that acted
     losses = {name: value.mean() for name, value in losses.items()} | {"first_ratio": first_ratio}
-    replay = learner.replay and (unroll.moment, memory, unroll.value + advantage)
+    replay = learner.replay and Replay(unroll.moment, memory, unroll.value + lesson.advantage)
     return eqx.tree_at(
         lambda one: (one.network, one.optimiser, one.replay),
         learner,
-        (eqx.combine(arrays, static), state, replay),
+        (eqx.combine(weights, static), state, replay),
         is_leaf=lambda leaf: leaf is None,
     ), losses
 
@@ -357,9 +272,11 @@ def update(
     config: LearnerConfig,
 ) -> tuple[Learner, Progress]:
     act_key, learn_key = jax.random.split(key)
-    before = learner.memory
-    acted, unroll, last_value, (earned, episodes) = act(act_key, learner, eyes, world, rewards, pool, config.unroll)
-    learned, losses = learn(learn_key, acted, unroll, before, last_value, eyes, config)
+    lives, unroll, last_value, (earned, episodes) = act(
+        act_key, learner.network, learner.lives, eyes, world, rewards, pool, config.unroll
+    )
+    acted = eqx.tree_at(lambda one: one.lives, learner, lives)
+    learned, losses = learn(learn_key, acted, unroll, learner.lives.memory, last_value, eyes, config)
     finite = [jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(eqx.filter(learned.network, eqx.is_array))]
     healthy = learner.healthy & jnp.stack(finite).all()
     kept = jax.tree.map(

@@ -20,9 +20,10 @@ from ..files import RunLock, append_jsonl, load_arrays, read_json, save_arrays, 
 from ..interrupts import Interrupted, stop_requests
 from ..named_arrays import named_arrays, with_arrays
 from ..progress import Progress
-from ..world.gridworld import SUBGOAL_MAZE, Level, World, reset_to_level
+from ..world.gridworld import SUBGOAL_MAZE, Level, World
 from ..world.levels import sample_level
 from .actor_critic import Eyes, Network, NetworkConfig, Rewards, check_world
+from .experience import act, new_lives
 from .population import (
     CONDITIONS,
     Condition,
@@ -33,7 +34,7 @@ from .population import (
     save_population,
     split,
 )
-from .reinforcement import Learner, LearnerConfig, Moment, act, new_learner, update
+from .reinforcement import Learner, LearnerConfig, new_learner, update
 
 CHECKPOINT, METRICS, CONFIG = "checkpoint.safetensors", "metrics.jsonl", "config.json"
 STATE_FORMAT, CHUNK_FORMAT, VERSION = "tomnet agents in training", "tomnet trained agents", 1
@@ -99,9 +100,7 @@ UPBRINGING = {
         chunk=2,
         levels=256,
     ),
-    "full": Upbringing(
-        learner=LearnerConfig(steps=10_000_000), chunk=144, report_every=50
-    ),
+    "full": Upbringing(learner=LearnerConfig(steps=10_000_000), chunk=144, report_every=50),
 }
 
 
@@ -139,16 +138,11 @@ def returns_on(
     key: Key[Scalar, ""], networks: Network, eyes: Eyes, levels: Level, upbringing: Upbringing
 ) -> Float[Array, "network"]:
     """Mean return of each network over one episode on each level."""
-    worlds = levels.start_cell.shape[0]
-    state = reset_to_level(levels)
 
     def one(key, network, eyes):
-        memory = network.blank_memory(jnp.float32)
-        memory = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (worlds, *leaf.shape)), memory)
-        moment = Moment(state, jnp.full(worlds, -1, jnp.int32), jnp.zeros(worlds))
-        blank = Learner(network, None, moment, memory, jnp.zeros(worlds), None, jnp.bool_(True))
+        lives = new_lives(network, levels, jnp.float32)
         limit = upbringing.world.step_limit
-        _, happened, _, _ = act(key, blank, eyes, upbringing.world, Rewards(), levels, limit, jnp.float32)
+        _, happened, _, _ = act(key, network, lives, eyes, upbringing.world, Rewards(), levels, limit, jnp.float32)
         ended_before = jnp.cumsum(happened.done, axis=0) - happened.done
         return jnp.where(ended_before == 0, happened.reward, 0.0).sum(0).mean()
 
