@@ -174,6 +174,7 @@ def _embedding(observers: dict[str, ToMnet], met: dict) -> dict:
     clear = np.sort(counts, 1)[:, -1] > np.sort(counts, 1)[:, -2]  # with two most-seen actions there is no right answer
     hits = nearest_neighbour_accuracy(character[clear], counts[clear].argmax(1))
     return {
+        "member": FLAT,
         "alpha": FLAT_ALPHA,
         "points": character[:500].tolist(),
         "counts": counts[:500].tolist(),
