@@ -195,6 +195,8 @@ def captions(result: Result) -> dict[str, str]:
             f"{style.plain(most['ideal'])} (b). From the 2-D embedding the preferred object is told with an "
             f"accuracy of {told} after {most['past']} snapshots, the ideal observer knows it in "
             f"{style.percent(ideal)} (d, e). On levels where a single object is in reach, that object is given "
-            f"{style.plain(trapped['probability'], 2)} (ideal observer {style.plain(trapped['ideal'], 2)}; claim G4)."
+            f"{style.plain(trapped['probability'], 2)}: {style.plain(trapped['if_preferred'], 2)} where it is "
+            f"the agent's favourite, {style.plain(trapped['if_not_preferred'], 2)} where it is not (ideal observer "
+            f"{style.plain(trapped['ideal'], 2)}; claim G4)."
         )
     }

@@ -184,7 +184,9 @@ def _bayes_divergence(place: SubFigure, rows: list[dict[str, Any]]) -> None:
     axes.set(yscale="log", xlabel="α of the species", ylabel="KL(Bayes ‖ ToMnet), nats")
     axes.set_ylim(top=max(axes.get_ylim()[1], 3 * GOAL))
     style.reference(axes, GOAL, f"goal {GOAL}", outside=True)
-    axes.set_xticks(range(len(members)), [alpha_of(member) for member in members])
+    # broken into lines, because on a phone the last two names would run into each other
+    names = ["mix-\nture" if member == "mixture" else alpha_of(member).replace(", ", "\n") for member in members]
+    axes.set_xticks(range(len(members)), names)
     handles = [
         style.sign(f"$N_{{past}}$ {past}", m, s) for past, m, s in zip(counts, SERIES_MARKERS, shades, strict=False)
     ]

@@ -151,7 +151,9 @@ def _code(lines: list[str]) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "–" if value is None or value != value else f"{value:.3f}"
+    if value is None or value != value:
+        return "–"
+    return f"{value:.{4 if 0 < abs(value) < 0.01 else 3}f}"
 
 
 def _interval(interval: tuple[float, float] | None) -> str:
