@@ -155,6 +155,8 @@ def snapshot_tables() -> dict[str, Any]:
             "first_choice": 1.0,
             "if_preferred": None,  # none of these agents had what it likes best in reach
             "if_not_preferred": 0.95,
+            "if_near": 0.97,
+            "if_far": None,
         },
         "field": {
             "query": QUERY,

@@ -43,6 +43,7 @@ from .read_out import nearest_neighbour_accuracy
 
 N_PAST = tuple(range(11))
 FIELD_PAST = (0, 1, 5)  # Fig. 5c
+NEAR, FAR = 2, 10  # steps to a trapped agent's only object
 MEETING = Meeting(min_past=0, max_past=10, snapshots=True)
 HEADS = {"all-heads": ("action", "consumption", "successor"), "action-only": ("action",)}
 TRAINING = {
@@ -129,10 +130,10 @@ def trapped(
     wanted = encounters.past_real.shape[0]
     levels = eqx.filter_jit(jax.vmap(sample_level, in_axes=(0, None)))(jax.random.split(key, 100 * wanted), MAZE)
     queries = Snapshot(levels.walls, levels.start_cell, levels.object_cells)
-    reachable = ideal.reachable(queries)
-    alone = np.flatnonzero(np.asarray(reachable.sum(-1) == 1))[:wanted]
+    distances = np.asarray(ideal.distances(queries))
+    alone = np.flatnonzero(np.isfinite(distances).sum(-1) == 1)[:wanted]
     query = jax.tree.map(lambda leaf: leaf[alone], queries)
-    only = np.asarray(reachable[alone].argmax(-1))
+    only, steps = distances[alone].argmin(-1), distances[alone].min(-1)
     met = jax.tree.map(lambda leaf: leaf[: len(alone)], encounters)
     met = eqx.tree_at(lambda e: e.query, met, query)
     _, net = network(observer, met)
@@ -151,6 +152,8 @@ def trapped(
         "first_choice": float((eats(net.predictions).argmax(-1) == only).mean()),
         "if_preferred": _mean(given["network"][favourite]),
         "if_not_preferred": _mean(given["network"][~favourite]),
+        "if_near": _mean(given["network"][steps <= NEAR]),
+        "if_far": _mean(given["network"][steps >= FAR]),
     }
 
 
@@ -249,6 +252,8 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
             detail={
                 "where it is the agent's favourite": trapped_in["if_preferred"],
                 "where the favourite is out of reach": trapped_in["if_not_preferred"],
+                f"where it is within {NEAR} steps": trapped_in["if_near"],
+                f"where it is {FAR} or more steps away": trapped_in["if_far"],
                 "levels where it is ToMnet's first choice": trapped_in["first_choice"],
             },
         ),
