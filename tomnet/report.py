@@ -192,8 +192,10 @@ def _cell(label: str, text: str) -> str:
 
 
 def _number(value: Any) -> str:
-    """Counts and certainties without digits that say nothing: 6, not 6.000."""
-    return plain(value, 0) if value is not None and float(value).is_integer() else plain(value)
+    """Counts and certainties without digits that say nothing: 6, not 6.000; small numbers with some that do."""
+    if value is None:
+        return plain(value)
+    return plain(value, 0 if float(value).is_integer() else 4 if abs(value) < 0.01 else 3)
 
 
 def _definitions(values: Mapping[str, Any], kind: str = "") -> str:
@@ -266,7 +268,8 @@ def _figure(stem: str, panels: Iterable[Panel], caption: str) -> str:
 {images}
 </div>
 <figcaption><strong>Figure {number}.</strong> {escape(caption)}
-<a href="figures/{escape(stem)}.svg">SVG</a>, <a href="figures/{escape(stem)}.png">PNG</a></figcaption>
+<span class="files"><a href="figures/{escape(stem)}.svg">SVG</a>, <a href="figures/{escape(stem)}.png">PNG</a></span>
+</figcaption>
 </figure>"""
 
 

@@ -9,7 +9,7 @@ from helpers import random_encounters
 
 from tomnet.agents.planner import PlannerSpecies
 from tomnet.episodes.episode import NONE
-from tomnet.experiments import goal_inference, greedy_agents
+from tomnet.experiments import goal_inference, goal_snapshots, greedy_agents
 from tomnet.experiments.comparison import Observed
 from tomnet.experiments.examples import first_of
 from tomnet.ideal.inverse_planning import InversePlanner
@@ -57,3 +57,12 @@ def test_no_trip_is_shown_where_no_agent_made_one(nobody_eats, observed):
     table, shown = greedy_agents._trips(ideal, nobody_eats, observed, observed)
     assert shown == {"far": None, "near": None}
     assert table["far"]["episodes"] == table["near"]["episodes"] == 0
+
+
+def test_snapshots_are_shown_of_an_agent_who_becomes_known_with_them():
+    after = np.zeros((11, 3))  # agent 0 stays in doubt, agent 1 is known at once, agent 2 becomes known
+    after[:, 1], after[5:, 2] = 1.0, 0.95
+    everywhere = np.ones((3, 4), bool)
+    assert goal_snapshots._telling(after, everywhere) == 2
+    assert goal_snapshots._telling(after[:, :2], everywhere[:2]) == 1
+    assert goal_snapshots._telling(after[:, :1], everywhere[:1]) == 0

@@ -128,12 +128,16 @@ def test_presets_grow(experiment):
 def test_random_agents_are_met_as_in_appendix_a():
     """One observer for each alpha and one for the mixture; up to 10 past episodes of one step; actions only."""
     members = random_agents.members("full")
-    assert [member.species.alphas for member in members] == [(0.01,), (0.03,), (0.1,), (0.3,), (1,), (3,), (0.01, 3)]
+    species = [(0.01,), (0.03,), (0.1,), (0.3,), (1,), (3,), (0.01, 3), (1,)]  # the last for the picture of two
+    assert [member.species.alphas for member in members] == species
     for member in members:
         assert (member.meeting.min_past, member.meeting.max_past, member.steps) == (0, 10, 1)
-        assert (member.observer.embedding, member.observer.character_channels) == (2, 8)
         assert (member.observer.torso_plain, member.observer.torso_depth, member.observer.channels) == (True, 2, 32)
         assert member.observer.heads == ("action",)
+    as_in_the_paper = members[-1].observer
+    assert members[-1].name == random_agents.FLAT
+    assert (as_in_the_paper.embedding, as_in_the_paper.character_channels) == (2, 8)
+    assert {member.observer.embedding for member in members[:-1]} == {8}  # five counts do not fit into two
 
 
 @pytest.mark.parametrize(

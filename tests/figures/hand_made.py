@@ -82,6 +82,7 @@ def random_tables() -> dict[str, Any]:
         "cross_species": cross(members[:6], 1),
         "mixture": cross([members[0], members[5], "mixture"], 5),
         "embedding": {
+            "member": "alpha-1-2d",
             "alpha": 1.0,
             "points": [[float(i % 5), float(i // 5)] for i in range(10)],
             "counts": [[10 if kind == i % 5 else 0 for kind in range(5)] for i in range(10)],
@@ -146,7 +147,17 @@ def snapshot_tables() -> dict[str, Any]:
         "comparison": [{"past": n, "heads": heads(0.8 + 0.01 * n)} for n in past[1:]],
         "gain": {"mean": 0.2, "interval": around(0.2)},
         "points": {"all-heads": points, "action-only": points},
-        "trapped": {"levels": 9, "probability": 0.95, "interval": around(0.95), "ideal": 0.99},
+        "trapped": {
+            "levels": 9,
+            "probability": 0.95,
+            "interval": around(0.95),
+            "ideal": 0.99,
+            "first_choice": 1.0,
+            "if_preferred": None,  # none of these agents had what it likes best in reach
+            "if_not_preferred": 0.95,
+            "if_near": 0.97,
+            "if_far": None,
+        },
         "field": {
             "query": QUERY,
             "snapshots": [SNAPSHOT],

@@ -14,7 +14,9 @@ from tomnet.figures import style
         (math.inf, 3, "—"),
         (-1.5, 1, "−1.5"),
         (0.0, 3, "0.000"),
-        (4e-5, 3, "4e−05"),
+        (4e-5, 3, "0.00004"),
+        (1e-4, 3, "0.0001"),
+        (-4e-9, 3, "−4e−09"),
     ],
 )
 def test_numbers_for_readers(value, digits, text):

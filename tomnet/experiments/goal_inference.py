@@ -1,6 +1,7 @@
 """Section 3.2, first experiment: from one full trajectory to action, object and successor map on a new level.
 
-    tomnet run goal-inference --preset laptop     minutes on two cores
+    tomnet run goal-inference --preset laptop     14 min on two cores: a consumption loss of 0.84 nats (ideal: 0.37)
+    tomnet run goal-inference --preset full       6 min on an H200 that three runs shared: 0.46 nats
 
 Goal: at least 90% (consumption) and 80% (action, successor maps) of what the past can tell, for 2-D and 8-D
 embeddings alike.
@@ -129,5 +130,5 @@ EXPERIMENT = Experiment(
     claims=("G1", "G7"),
     members=members,
     evaluate=evaluate,
-    minutes={"smoke": "not measured", "laptop": "not measured", "full": "4 min"},
+    minutes={"smoke": "not measured", "laptop": "14 min", "full": "6 min"},
 )

@@ -138,12 +138,11 @@ def _embeddings(place: SubFigure, points: dict[str, Any]) -> None:
 def _accuracy(place: SubFigure, embedding: dict[str, list[dict[str, Any]]], objects: int) -> None:
     axes = place.subplots()
     handles = []
-    for member, rows in embedding.items():
+    for step, (member, rows) in enumerate(embedding.items()):
         seen = [row for row in rows if row["past"]]  # an agent never seen has no neighbours to learn from
         marker, colour = OBSERVER_SIGNS.get(member, ("^", style.GREEN))
-        style.network_points(
-            axes, style.column(seen, "past"), seen, "accuracy", "interval", colour=colour, marker=marker
-        )
+        x = style.column(seen, "past") + 0.24 * step - 0.12  # side by side, so that neither hides the other
+        style.network_points(axes, x, seen, "accuracy", "interval", colour=colour, marker=marker)
         handles.append(style.sign(OBSERVERS.get(member, member), marker, colour))
     rows = next(iter(embedding.values()))
     style.ideal_line(axes, style.column(rows, "past"), style.column(rows, "ideal"))
@@ -186,13 +185,18 @@ def captions(result: Result) -> dict[str, str]:
         for member, rows in tables["embedding"].items()
     )
     ideal = next(iter(tables["embedding"].values()))[-1]["ideal"]
+    trapped = tables["trapped"]
     return {
         "figure-5": (
-            "Goal-driven agents, known from snapshots. The true action is given a probability of "
+            "Goal-driven agents, known from snapshots. An arrow is the move expected from its cell, longer where it is "
+            "surer; the agent was chosen without a look at ToMnet (a, c). The true action is given a probability of "
             f"{style.plain(none['probability'])} with no snapshot and {style.plain(most['probability'])} "
             f"with {most['past']}; the ideal observer's are {style.plain(none['ideal'])} and "
             f"{style.plain(most['ideal'])} (b). From the 2-D embedding the preferred object is told with an "
             f"accuracy of {told} after {most['past']} snapshots, the ideal observer knows it in "
-            f"{style.percent(ideal)} (d, e)."
+            f"{style.percent(ideal)} (d, e). On levels where a single object is in reach, that object is given "
+            f"{style.plain(trapped['probability'], 2)}: {style.plain(trapped['if_preferred'], 2)} where it is "
+            f"the agent's favourite, {style.plain(trapped['if_not_preferred'], 2)} where it is not (ideal observer "
+            f"{style.plain(trapped['ideal'], 2)}; claim G4)."
         )
     }

@@ -123,7 +123,8 @@ def captions(result: Result) -> dict[str, str]:
 
     return {
         "figure-6": (
-            f"A mixture of goal-driven and greedy agents. {cells}Where the object of the past trip is in reach again "
+            "A mixture of goal-driven and greedy agents. A near trip goes to the nearest object, a far one passes a "
+            f"nearer object by. {cells}Where the object of the past trip is in reach again "
             f"but another is nearer, {sure('far')}, {sure('near')} (c). After one trajectory the subspecies can be "
             f"read out of the embedding with an area under the curve of {style.plain(one['auc'])}; at best it is "
             f"{style.plain(one['ideal_auc'])} (d)."

@@ -6,7 +6,6 @@ import numpy as np
 from matplotlib.figure import Figure, SubFigure
 
 from ..experiments.experiment import Result
-from ..experiments.random_agents import FLAT
 from ..world.gridworld import ACTIONS
 from . import style
 from .gridworld import draw_query, draw_trajectory
@@ -61,7 +60,7 @@ def panels(result: Result) -> Panels:
             ),
             Panel(
                 "b",
-                f"Character embeddings, α = {tables['embedding']['alpha']:g}",
+                f"2-D character embeddings, α = {tables['embedding']['alpha']:g}",
                 "Scatter of two-dimensional embeddings: colour and shape show the action seen most, "
                 "darkness how often.",
                 lambda place: _embedding(place, tables["embedding"]),
@@ -185,7 +184,9 @@ def _bayes_divergence(place: SubFigure, rows: list[dict[str, Any]]) -> None:
     axes.set(yscale="log", xlabel="α of the species", ylabel="KL(Bayes ‖ ToMnet), nats")
     axes.set_ylim(top=max(axes.get_ylim()[1], 3 * GOAL))
     style.reference(axes, GOAL, f"goal {GOAL}", outside=True)
-    axes.set_xticks(range(len(members)), [alpha_of(member) for member in members])
+    # broken into lines, because on a phone the last two names would run into each other
+    names = ["mix-\nture" if member == "mixture" else alpha_of(member).replace(", ", "\n") for member in members]
+    axes.set_xticks(range(len(members)), names)
     handles = [
         style.sign(f"$N_{{past}}$ {past}", m, s) for past, m, s in zip(counts, SERIES_MARKERS, shades, strict=False)
     ]
@@ -201,8 +202,10 @@ def captions(result: Result) -> dict[str, str]:
         f"(exactly {style.plain(bayes_predictive(float(alpha_of(member)), seen, seen), 2)})"
         for member, predicted in example["predictions"].items()
     )
-    own = [row for row in tables["bayes_divergence"] if row["member"] not in ("mixture", FLAT)]
+    divergence, two_dimensional = tables["bayes_divergence"], embedding["member"]
+    own = [row for row in divergence if row["member"] not in ("mixture", two_dimensional)]
     worst = max(own, key=lambda row: style.number(row["kl"]))
+    flat = max((row for row in divergence if row["member"] == two_dimensional), key=lambda row: row["past"])
     off = max(abs(style.number(row["probability"]) - style.number(row["bayes"])) for row in tables["likelihood"])
     mixture = [row for row in tables["mixture"] if row["trained"] == "mixture"]
     ends = (mixture[0], mixture[-1])
@@ -213,10 +216,12 @@ def captions(result: Result) -> dict[str, str]:
         ),
         "figure-3": (
             "Random agents. After seeing one action only, ToMnet's probability is at most "
-            f"{style.plain(off)} from the Dirichlet posterior (a); its embedding tells the most-seen action "
+            f"{style.plain(off)} from the Dirichlet posterior (a); a 2-D embedding tells the most-seen action "
             f"in {style.percent(embedding['most_seen'])} of agents (b). On its own species it is at most "
             f"{style.plain(worst['kl'], 4)} nats from exact inference (α = {alpha_of(worst['member'])}, "
-            f"N_past = {worst['past']}; e), and trained on a mixture it has a KL of "
+            f"N_past = {worst['past']}; e) with an embedding of 8 dimensions; with 2 it is "
+            f"{style.plain(flat['kl'])} away (α = {embedding['alpha']:g}, N_past = {flat['past']}). Trained on a "
+            "mixture it has a KL of "
             f"{style.plain(ends[0]['kl'])} and {style.plain(ends[1]['kl'])} nats at the two ends, where "
             f"exact mixture inference has {style.plain(ends[0]['bayes'])} and "
             f"{style.plain(ends[1]['bayes'])} (d)."

@@ -209,5 +209,7 @@ def plain(value: Any, digits: int = 3) -> str:
     value = number(value)
     if not math.isfinite(value):
         return NOTHING
+    if digits and 1e-6 < abs(value) < 0.5 * 10**-digits:
+        digits = math.ceil(-math.log10(abs(value)))  # up to the first that is not 0
     tiny = digits and value and abs(value) < 0.5 * 10**-digits
     return (f"{value:.1g}" if tiny else f"{value:.{digits}f}").replace("-", "−")

@@ -156,7 +156,9 @@ def code(lines: list[str]) -> str:
 
 
 def number_text(value: float | None) -> str:
-    return "–" if value is None or value != value else f"{value:.3f}"
+    if value is None or value != value:
+        return "–"
+    return f"{value:.{4 if 0 < abs(value) < 0.01 else 3}f}"
 
 
 def interval_text(interval: tuple[float, float] | None) -> str:
