@@ -32,14 +32,11 @@ COLOURS: dict[str, style.Colour] = {
     "oracle": style.IDEAL,
 }
 """Wider sees darker; who sees nothing is grey, and who forgets has a colour that is not on the scale."""
-MEASURES = {
-    "return": "return",
-    "subgoal_first": "subgoal, if\nin reach",
-    "preferred_if_reachable": "preferred, if\nin reach",
-    "time_out": "time-outs",
-    "steps": "steps",
+SHARES = {
+    "subgoal_first": "subgoal,\nif in reach",
+    "preferred_if_reachable": "preferred,\nif in reach",
+    "time_out": "time ran\nout",
 }
-SHARES = ("subgoal_first", "preferred_if_reachable", "time_out")
 SWAPS = {"in_view": "swap in view", "out_of_view": "swap out of view"}
 
 
@@ -93,20 +90,21 @@ def learning_panels(rows: Sequence[dict[str, Any]]) -> Panels:
 
 def _learning(place: SubFigure, curves: dict[str, dict[str, np.ndarray]]) -> None:
     axes = place.subplots()
-    ends = {}
+    ends, last = {}, max(curve["steps"][-1] for curve in curves.values())
+    unit, many = ("millions", 1e6) if last >= 1e6 else ("thousands", 1e3)
     for name in in_order(curves):
         steps, returns = curves[name]["steps"], smooth(curves[name]["returns"])
         there = np.isfinite(returns).any(1)
         if not there.any():
             continue
-        millions, returns = steps[there] / 1e6, returns[there]
+        steps, returns = steps[there] / many, returns[there]
         colour = COLOURS.get(name, style.PURPLE)
-        axes.fill_between(millions, np.nanmin(returns, 1), np.nanmax(returns, 1), color=colour, alpha=0.18, linewidth=0)
+        axes.fill_between(steps, np.nanmin(returns, 1), np.nanmax(returns, 1), color=colour, alpha=0.18, linewidth=0)
         dashes = "--" if name.startswith("stateless") else "-"
-        axes.plot(millions, np.nanmean(returns, 1), color=colour, linestyle=dashes, linewidth=1.3)
+        axes.plot(steps, np.nanmean(returns, 1), color=colour, linestyle=dashes, linewidth=1.3)
         ends[name] = float(np.nanmean(returns[-1]))
-    axes.set(xlabel="steps of each network, in millions", ylabel="return of an episode")
-    axes.set_xlim(0, max(curve["steps"][-1] for curve in curves.values()) / 1e6)
+    axes.set(xlabel=f"steps of each network, in {unit}", ylabel="return of an episode")
+    axes.set_xlim(0, last / many)
     _name_ends(axes, ends)
 
 
@@ -163,56 +161,68 @@ def population_captions(tables: dict[str, Any]) -> dict[str, str]:
 
 
 def performance_panels(performance: dict[str, dict[str, Any]]) -> Panels:
-    species = [name for name in performance if name not in ("oracle", "random")]
+    names = in_order(performance)
+    height = 0.75 + 0.25 * len(names)
+    dots = "a small dot for each network, a large one with its 95% interval for their mean, open ones for references."
     return {
         "performance": (
             Panel(
-                "",
-                "What a species earns, between a random walk and an oracle that sees everything",
-                f"Columns of dots (return, shares of episodes, steps) for random, {', '.join(species)} and oracle: "
-                "a small dot for each network, a large one with its 95% interval for their mean.",
-                lambda place: _performance(place, performance),
-                0.6 + 0.28 * len(performance) + 0.55,
+                "a",
+                "Return of an episode",
+                f"Mean returns of {', '.join(map(title_of, names))}: {dots}",
+                lambda place: _performance(place, performance, {"return": ""}),
+                height,
+            ),
+            Panel(
+                "b",
+                "Share of episodes",
+                f"Shares of episodes, of {', '.join(map(title_of, names))}, in which the subgoal was eaten, the "
+                f"preferred object was eaten, and time ran out: {dots}",
+                lambda place: _performance(place, performance, SHARES),
+                height,
             ),
         )
     }
 
 
-def _performance(place: SubFigure, performance: dict[str, dict[str, Any]]) -> None:
+def _performance(place: SubFigure, performance: dict[str, dict[str, Any]], measures: dict[str, str]) -> None:
     names = in_order(performance)
-    wide = {"width_ratios": [1.5 if measure == "return" else 1 for measure in MEASURES]}
-    columns = place.subplots(1, len(MEASURES), sharey=True, gridspec_kw=wide)
+    columns = np.atleast_1d(place.subplots(1, len(measures), sharey=True))
     random = np.random.default_rng(0)  # only to keep dots of equal value apart
-    for axes, (measure, title) in zip(columns, MEASURES.items()):
+    for axes, (measure, title) in zip(columns, measures.items()):
         for y, name in enumerate(names):
-            row = performance[name][measure]
-            reference = name in ("oracle", "random")
-            colour = COLOURS.get(name, style.PURPLE)
-            if not reference:
-                each = [style.number(value) for value in row["each"]]
-                spread = y + random.uniform(-0.18, 0.18, len(each))
-                axes.plot(each, spread, "o", color=colour, markersize=2.2, alpha=0.55, markeredgewidth=0, zorder=2)
-            axes.errorbar(
-                style.column([row], "mean"),
-                [y],
-                xerr=style.whiskers([row], "mean", "interval"),
-                fmt="D" if reference else "o",
-                color=colour,
-                markerfacecolor="white" if reference else colour,
-                markersize=4,
-                elinewidth=0.9,
-                zorder=3,
-            )
+            _one_species(axes, y, performance[name][measure], name, random)
         axes.grid(axis="x", color=style.GRID, linewidth=0.5)
         axes.set_axisbelow(True)
-        axes.set_title(title, fontsize=8)
+        if title:
+            axes.set_title(title, fontsize=7.5)
         if measure in SHARES:
-            axes.set(xlim=(-0.06, 1.06), xticks=(0, 0.5, 1))
-            axes.set_xticklabels(("0", "50%", "100%"))
+            axes.set(xlim=(-0.1, 1.1))
+            axes.set_xticks((0, 0.5, 1), ("0", "", "100%"))
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
     columns[0].set_yticks(range(len(names)), [title_of(name) for name in names])
     columns[0].set_ylim(-0.6, len(names) - 0.4)
+
+
+def _one_species(axes: Axes, y: int, row: dict[str, Any], name: str, random: np.random.Generator) -> None:
+    reference, colour = name in ("oracle", "random"), COLOURS.get(name, style.PURPLE)
+    if not reference:
+        each = [style.number(value) for value in row["each"]]
+        spread = y + random.uniform(-0.22, 0.22, len(each))
+        axes.plot(each, spread, "o", color=colour, markersize=2.2, alpha=0.55, markeredgewidth=0, zorder=2)
+    axes.errorbar(
+        style.column([row], "mean"),
+        [y],
+        xerr=style.whiskers([row], "mean", "interval"),
+        fmt="D" if reference else "o",
+        color=colour,
+        markerfacecolor="white" if reference else colour,
+        markersize=4,
+        elinewidth=0.9,
+        zorder=3,
+        clip_on=False,
+    )
 
 
 def performance_caption(tables: dict[str, Any]) -> str:
@@ -331,7 +341,7 @@ def subgoal_panels(examples: dict[str, dict[str, Any] | None]) -> Panels:
                     f"{SWAPS[name].capitalize()}: D_JS {nats(example['policy_change'])}."
                     for name, example in shown.items()
                 ),
-                each(_policy),
+                lambda place: _policies(place, shown),
                 2.3,
             ),
             Panel(
@@ -363,19 +373,20 @@ def _swap(axes: Axes, example: dict[str, Any], title: str) -> None:
     axes.set_xlabel(f"nearest change {away},\nfield of view {width}×{width}", fontsize=7)
 
 
-def _policy(axes: Axes, example: dict[str, Any], title: str) -> None:
+def _policies(place: SubFigure, shown: dict[str, dict[str, Any]]) -> None:
+    columns = np.atleast_1d(place.subplots(1, len(shown), sharey=True))
     x = np.arange(len(style.ACTION_SIGNS))
-    axes.bar(x - 0.2, example["no_swap"]["policy"], width=0.38, color=style.NO_PAST, label="no swap")
-    axes.bar(x + 0.2, example["swap"]["policy"], width=0.38, color=style.NETWORK, label="swap")
-    axes.set(ylim=(0, 1.05), yticks=(0, 0.5, 1))
-    axes.set_xticks(x, style.ACTION_SIGNS)
-    axes.tick_params(axis="x", length=0)
-    axes.set_title(f"{title}: $D_{{JS}}$ = {nats(example['policy_change'])}", fontsize=7.5)
-    column = axes.get_subplotspec()
-    if column is not None and column.is_first_col():
-        axes.set_ylabel("probability")
-    else:
-        axes.legend(loc="upper right", borderaxespad=0)
+    for axes, (name, example) in zip(columns, shown.items()):
+        axes.bar(x - 0.2, example["no_swap"]["policy"], width=0.38, color=style.NO_PAST, label="no swap")
+        axes.bar(x + 0.2, example["swap"]["policy"], width=0.38, color=style.NETWORK, label="swap")
+        axes.set(ylim=(0, 1.05), yticks=(0, 0.5, 1))
+        axes.set_xticks(x, style.ACTION_SIGNS)
+        axes.tick_params(axis="x", length=0)
+        axes.set_title(
+            f"{SWAPS[name].removeprefix('swap ')}: $D_{{JS}}$ = {nats(example['policy_change'])}", fontsize=7.5
+        )
+    columns[0].set_ylabel("probability")
+    place.legend(*columns[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
 
 
 def _successors(place: SubFigure, shown: dict[str, dict[str, Any]]) -> None:

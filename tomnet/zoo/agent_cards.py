@@ -31,7 +31,7 @@ def compose_agents_card(populations: dict[str, Population], result: Result) -> s
 
 
 def _what_they_are(populations: dict[str, Population]) -> str:
-    first = next(iter(populations))
+    first = "5x5" if "5x5" in populations else next(iter(populations))
     rewards = Rewards()
     return f"""# Pretrained deep RL agents
 
@@ -132,11 +132,13 @@ def _performance_row(name: str, row: dict[str, Any]) -> tuple:
 
 
 def _use_and_limits(populations: dict[str, Population]) -> str:
-    config = next(iter(populations.values())).networks.config
+    one = next(iter(populations.values()))
+    config, steps = one.networks.config, one.about.get("steps")
+    trained = "–" if steps is None else f"{steps:,}"
     world = f"{config.size}×{config.size} gridworlds with {config.kinds - 1} objects and a subgoal"
     return f"""## Intended use and limits
 
 For research and teaching: as someone for an observer to watch, and to compare with other agents.
-They know {world}. Their reported beliefs were
-trained beside their behaviour and need not be what it rests on. They are far smaller and were trained for far fewer
-steps than the paper's (100 million), and are good at nothing else."""
+They know {world}, and are good at nothing else.
+Their reported beliefs were trained beside their behaviour and need not be what it rests on. They had {trained} steps
+each and {config.channels} channels; the paper's had over 100 million and 64."""
