@@ -101,7 +101,10 @@ def _learning(place: SubFigure, curves: dict[str, dict[str, np.ndarray]]) -> Non
         colour = COLOURS.get(name, style.PURPLE)
         axes.fill_between(steps, np.nanmin(returns, 1), np.nanmax(returns, 1), color=colour, alpha=0.18, linewidth=0)
         dashes = "--" if name.startswith("stateless") else "-"
-        axes.plot(steps, np.nanmean(returns, 1), color=colour, linestyle=dashes, linewidth=1.3)
+        dot = "o" if len(steps) == 1 else ""  # a line of one point would not be seen
+        axes.plot(
+            steps, np.nanmean(returns, 1), marker=dot, color=colour, linestyle=dashes, linewidth=1.3, clip_on=False
+        )
         ends[name] = float(np.nanmean(returns[-1]))
     axes.set(xlabel=f"steps of each network, in {unit}", ylabel="return of an episode")
     axes.set_xlim(0, last / many)
