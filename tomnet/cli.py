@@ -64,7 +64,7 @@ class Run:
 
     name: Name
     preset: Annotated[
-        str, arg(metavar="PRESET", help="smoke (seconds), laptop (minutes on two cores) or full (one GPU)")
+        str, arg(metavar="PRESET", help="smoke (hardly trains), laptop (minutes on two cores) or full (one GPU)")
     ] = "laptop"
     seed: Annotated[int, arg(metavar="N", help="of the weights and of the agents met")] = 0
     out: Annotated[

@@ -202,9 +202,7 @@ def draw_occupancy(axes: Axes, state: dict[str, Any], occupancy, *, largest: flo
     shares = np.ma.masked_where(np.asarray(state["walls"], bool), np.asarray(occupancy, float))
     edges = np.arange(len(shares) + 1) - 0.5
     # the objects keep their frame and letter; their colour would hide where the agent ends
-    axes.pcolormesh(
-        edges, edges, shares, cmap=OCCUPANCY, norm=PowerNorm(0.5, 0, largest), edgecolor="face", linewidth=0.1, zorder=3
-    )
+    axes.pcolormesh(edges, edges, shares, cmap=OCCUPANCY, norm=PowerNorm(0.5, 0, largest), zorder=3)
     for kind, cell in enumerate(state["object_cells"]):
         if cell >= 0:
             row, col = divmod(cell, len(shares))
