@@ -61,7 +61,7 @@ def evaluate_population(
     for name, count in (("levels", levels), ("swap_levels", swap_levels)):
         if count < 1:
             raise BadSetting(name, count, "must be above 0")
-    level_key, act_key, swap_key, example_key = jax.random.split(stream(seed, EVALUATION_STREAM), 4)
+    level_key, reference_key, act_key, swap_key, example_key = jax.random.split(stream(seed, EVALUATION_STREAM), 5)
     task_key, way_key = jax.random.split(level_key)
     mazes = draw_levels(task_key, levels, world)
     reachable = Reachable(mazes, world)
@@ -69,7 +69,7 @@ def evaluate_population(
     tables: dict[str, Any] = {"levels": levels, "swap_levels": swap_levels, "seed": seed}
     tables |= {part: {} for part in ("performance", "beliefs", "swaps", "handedness", "examples")}
     for name, agent in references().items():
-        episodes, _ = behave(act_key, agent, mazes, world)
+        episodes, _ = behave(reference_key, agent, mazes, world)
         tables["performance"][name] = reference_performance(measures(episodes, PREFERRED, reachable, world))
         tables["handedness"][name] = handedness([moves_along_walls(episodes)])
     for name, population in populations.items():
