@@ -10,9 +10,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from agents.small import NETWORK, SMALL
+from agents.small import NETWORK, SMALL, WORLD, made_up_networks
 
-from tomnet.agents import upbringing
+from tomnet.agents import experience, upbringing
+from tomnet.agents.actor_critic import Rewards
 from tomnet.agents.population import CONDITIONS, eyes_of, load_population
 from tomnet.agents.reinforcement import Progress as Told
 from tomnet.agents.upbringing import CHECKPOINT, CONFIG, METRICS, UPBRINGING, bring_up
@@ -185,6 +186,26 @@ def test_no_two_keys_of_a_population_and_of_observers_are_the_same():
     theirs = [training.stream(0, which) for which in range(4)]
     keys += theirs + [jax.random.fold_in(key, i) for key in theirs for i in range(4)]
     assert len({jax.random.key_data(key).tobytes() for key in keys}) == len(keys)
+
+
+def test_returns_are_those_of_the_first_episode_on_each_level():
+    """Against what was recorded while acting, world by world; worlds begin another episode when one has ended."""
+    networks, eyes = made_up_networks(2), eyes_of([CONDITIONS["3x3"]] * 2)
+    levels = upbringing.draw_levels(jax.random.key(0), 16, WORLD)
+    keys = jax.random.split(jax.random.key(1), 2)
+    found = upbringing.returns_on(keys, networks, eyes, levels, SMALL)
+    for i in range(2):
+        network, mine = (jax.tree.map(lambda leaf, i=i: leaf[i], tree) for tree in (networks, eyes))
+        lives = experience.new_lives(network, levels)
+        record = eqx.filter_jit(experience.act)
+        unroll = record(keys[i], network, lives, mine, WORLD, Rewards(), levels, WORLD.step_limit)[1]
+        rewards, done = np.asarray(unroll.reward), np.asarray(unroll.done)
+        ends = done.argmax(0)
+        assert done.any(0).all()
+        assert (ends < WORLD.step_limit - 1).any()
+        whole = [rewards[: end + 1, world].sum() for world, end in enumerate(ends)]
+        assert float(found[i]) == pytest.approx(np.mean(whole), abs=1e-5)
+        assert np.mean(whole) != pytest.approx(rewards.sum(0).mean(), abs=1e-3)
 
 
 def test_two_equal_networks_of_a_chunk_act_differently():
