@@ -30,8 +30,8 @@ class Killed(BaseException):
     """What a kill looks like from inside: nothing more is written."""
 
 
-def run(folder, plan=SMALL, seed=0, resume=False):
-    return bring_up(plan, folder, seed=seed, about=ABOUT, resume=resume)
+def run(folder, plan=SMALL, seed=0, resume=False, about=ABOUT):
+    return bring_up(plan, folder, seed=seed, about=about, resume=resume)
 
 
 def metrics(folder) -> list[dict]:
@@ -250,6 +250,22 @@ def test_a_run_killed_between_two_chunks_goes_on_with_the_second(finished, tmp_p
             run(tmp_path)
     run(tmp_path, resume=True)
     assert same_run(tmp_path, finished[0])
+
+
+def test_a_resumed_run_still_says_who_began_it(tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        after_row(patch, 0, 4, kill)
+        with pytest.raises(Killed):
+            run(tmp_path)
+    later, last = {"command": "tomnet agents train --resume"}, {"command": "on another device"}
+    populations = run(tmp_path, resume=True, about=later)
+    run(tmp_path, resume=True, about=last)  # trains nothing, and so has no part in it
+    config = read_json(tmp_path / CONFIG)
+    assert config["about"] == ABOUT
+    assert config["resumed"] == [later]
+    for about in (populations["3x3"].about, load_population(tmp_path / "3x3.safetensors").about):
+        assert about["command"] == ABOUT["command"]
+        assert about["resumed"] == [later]
 
 
 def test_a_finished_run_resumed_trains_nothing(finished, monkeypatch):

@@ -76,6 +76,10 @@ class Upbringing:
     def total(self) -> int:
         return self.networks * len(self.conditions)
 
+    @property
+    def chunks(self) -> int:
+        return self.total // self.chunk
+
     def members(self, chunk: int) -> list[Condition]:
         """The conditions of a chunk's networks: all of them in turn, so that no chunk is easier than another."""
         return [self.condition(index) for index in range(chunk * self.chunk, (chunk + 1) * self.chunk)]
@@ -179,15 +183,24 @@ def bring_up(
     """Trains the population in a run folder and returns the kept networks of each condition."""
     with RunLock(folder), stop_requests() as stopped:
         settings = _settings(upbringing, seed)
-        _check_folder(folder, settings, resume)
-        write_json(folder / CONFIG, settings | {"about": about})
-        for chunk in range(upbringing.total // upbringing.chunk):
-            if not _chunk_file(folder, chunk).exists():
-                _train_chunk(upbringing, chunk, folder, seed, stopped)
-        populations = _choose(upbringing, folder, seed, about)
+        before = _check_folder(folder, settings, resume)
+        to_train = [chunk for chunk in range(upbringing.chunks) if not _chunk_file(folder, chunk).exists()]
+        origin = _origin(before, about, resumed=bool(to_train))
+        write_json(folder / CONFIG, settings | origin)
+        for chunk in to_train:
+            _train_chunk(upbringing, chunk, folder, seed, stopped)
+        populations = _choose(upbringing, folder, seed, origin)
         for name, population in populations.items():
             save_population(folder / f"{name}.safetensors", population)
     return populations
+
+
+def _origin(before: dict[str, Any] | None, about: dict[str, Any], resumed: bool) -> dict[str, Any]:
+    """Where a run comes from: who began it, and who went on with it where there was something left to train."""
+    if before is None:
+        return {"about": about}
+    later = before.get("resumed", []) + ([about] if resumed else [])
+    return {"about": before.get("about", about)} | ({"resumed": later} if later else {})
 
 
 def _train_chunk(upbringing: Upbringing, chunk: int, folder: Path, seed: int, stopped) -> None:
@@ -205,7 +218,7 @@ def _train_chunk(upbringing: Upbringing, chunk: int, folder: Path, seed: int, st
         truncate_jsonl(folder / METRICS, lambda row: (row["chunk"], row["updates"]) <= (chunk, done))
     learner, updates = upbringing.learner, upbringing.learner.updates
     started, saved = time.monotonic() - seconds, time.monotonic()
-    title = f"agents {chunk + 1}/{upbringing.total // upbringing.chunk}"
+    title = f"agents {chunk + 1}/{upbringing.chunks}"
 
     def save():
         header = {"chunk": chunk, "updates": done, "seconds": seconds}
@@ -271,16 +284,17 @@ def _summary(seen: list, conditions: list[Condition], healthy: Bool[Array, "netw
     return {"returns": by_condition, "each": each.round(4).tolist(), "losses": losses, "diverged": diverged}
 
 
-def _choose(upbringing: Upbringing, folder: Path, seed: int, about: dict[str, Any]) -> dict[str, Population]:
+def _choose(upbringing: Upbringing, folder: Path, seed: int, origin: dict[str, Any]) -> dict[str, Population]:
     """The best networks of each condition, those that diverged left out, and their split."""
     networks, returns, healthy, seconds = [], [], [], 0.0
-    for chunk in range(upbringing.total // upbringing.chunk):
+    for chunk in range(upbringing.chunks):
         path = _chunk_file(folder, chunk)
         arrays, header = load_arrays(path, CHUNK_FORMAT, VERSION)
         networks.append(with_arrays(blank_networks(upbringing.network, upbringing.chunk), arrays, path))
         returns += header["returns"]
         healthy += header["healthy"]
         seconds += header["seconds"]
+    later = {name: value for name, value in origin.items() if name == "resumed"}
     together = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *networks)
     populations = {}
     for number, name in enumerate(upbringing.conditions):
@@ -299,7 +313,7 @@ def _choose(upbringing: Upbringing, folder: Path, seed: int, about: dict[str, An
             "seed": seed,
         }
         populations[name] = Population(
-            chosen, CONDITIONS[name], tuple(returns[i] for i in best), *split(len(best), seed), about | facts
+            chosen, CONDITIONS[name], tuple(returns[i] for i in best), *split(len(best), seed), origin["about"] | later | facts
         )
     return populations
 
@@ -320,10 +334,10 @@ def _settings(upbringing: Upbringing, seed: int) -> dict[str, Any]:
     }
 
 
-def _check_folder(folder: Path, settings: dict[str, Any], resume: bool) -> None:
-    """A folder that holds another run is left alone."""
+def _check_folder(folder: Path, settings: dict[str, Any], resume: bool) -> dict[str, Any] | None:
+    """What the folder says of the run it holds, None for a new one. A folder that holds another run is left alone."""
     if not (folder / CONFIG).exists():
-        return
+        return None
     if not resume:
         raise BadFile(folder, "holds a population already", "--resume goes on with it, --out names another folder")
     before = read_json(folder / CONFIG)
@@ -337,3 +351,4 @@ def _check_folder(folder: Path, settings: dict[str, Any], resume: bool) -> None:
                     raise BadSetting(f"{name}.{part}", now[part], f"the run in {folder} has {was.get(part)}")
         elif now != was:
             raise BadSetting(name, now, f"the run in {folder} has {was}")
+    return before
