@@ -20,6 +20,7 @@ from tomnet.agents.upbringing import CHECKPOINT, CONFIG, METRICS, UPBRINGING, br
 from tomnet.errors import BadFile, BadSetting, TomnetError
 from tomnet.files import RunLock, load_arrays, read_json, read_jsonl
 from tomnet.interrupts import Interrupted
+from tomnet.named_arrays import named_arrays
 from tomnet.observer import training
 from tomnet.world.gridworld import World
 
@@ -105,7 +106,8 @@ def test_the_best_network_of_each_condition_is_kept(finished):
         best = int(returns[1][place] > returns[0][place])
         assert population.returns == (returns[best][place],)
         assert population.about["indices"] == [2 * best + place]
-        assert np.array_equal(population.networks.policy.weight[0], trained(folder, best)["policy.weight"][place])
+        weights = jnp.asarray(trained(folder, best)["policy.weight"][place])
+        assert np.array_equal(population.networks.policy.weight[0], weights.astype(jnp.bfloat16))
         assert population.condition == CONDITIONS[name]
 
 
@@ -113,7 +115,7 @@ def test_the_files_hold_what_was_returned_and_say_where_it_comes_from(finished):
     folder, populations = finished
     for name, population in populations.items():
         loaded = load_population(folder / f"{name}.safetensors", expected=NETWORK)
-        assert np.array_equal(loaded.networks.value.bias, population.networks.value.bias.astype(jnp.bfloat16))
+        assert eqx.tree_equal(loaded.networks, population.networks)
         about = loaded.about
         assert about["command"] == ABOUT["command"]
         assert (about["seed"], about["steps"], about["trained"], about["diverged"]) == (0, 96, 2, [])
@@ -121,6 +123,32 @@ def test_the_files_hold_what_was_returned_and_say_where_it_comes_from(finished):
     config = read_json(folder / CONFIG)
     assert config["learner"]["steps"] == 96
     assert config["about"] == ABOUT
+
+
+def test_networks_are_chosen_by_what_their_files_earn(finished):
+    folder, _ = finished
+    levels = upbringing.draw_levels(upbringing.stream(0, upbringing.HELD_OUT), SMALL.levels, SMALL.world)
+    for name in SMALL.conditions:
+        population = load_population(folder / f"{name}.safetensors")
+        keys = upbringing.own_keys(upbringing.stream(0, upbringing.CHOOSING), jnp.asarray(population.about["indices"]))
+        earned = upbringing.returns_on(keys, population.networks, eyes_of([population.condition]), levels, SMALL)
+        assert population.returns == pytest.approx(np.asarray(earned).tolist(), abs=1e-6)
+
+
+def test_what_is_chosen_by_was_rounded(finished, tmp_path, monkeypatch):
+    """A file's weights are in bf16, and so are those whose returns are counted: no bit of them is lost."""
+    seen = []
+    measure = upbringing.returns_on
+
+    def returns_on(keys, networks, *others):
+        seen.append(networks)
+        return measure(keys, networks, *others)
+
+    monkeypatch.setattr(upbringing, "returns_on", returns_on)
+    run(tmp_path)
+    for chunk, networks in enumerate(seen):
+        for name, weights in named_arrays(networks).items():
+            assert np.array_equal(weights, trained(tmp_path, chunk)[name].astype(jnp.bfloat16).astype(np.float32)), name
 
 
 def test_networks_are_born_different_whatever_their_chunk(finished):

@@ -28,6 +28,7 @@ from .population import (
     CONDITIONS,
     Condition,
     Population,
+    as_stored,
     blank_networks,
     eyes_of,
     find_condition,
@@ -254,7 +255,7 @@ def _train_chunk(upbringing: Upbringing, chunk: int, folder: Path, seed: int, st
                 saved = time.monotonic()
     levels = draw_levels(stream(seed, HELD_OUT), upbringing.levels, upbringing.world)
     keys = own_keys(stream(seed, CHOOSING), indices)
-    returns = returns_on(keys, learners.network, eyes, levels, upbringing)
+    returns = returns_on(keys, as_stored(learners.network), eyes, levels, upbringing)
     header = {
         "returns": np.asarray(returns).tolist(),
         "healthy": np.asarray(learners.healthy).tolist(),
@@ -295,7 +296,7 @@ def _choose(upbringing: Upbringing, folder: Path, seed: int, origin: dict[str, A
         healthy += header["healthy"]
         seconds += header["seconds"]
     later = {name: value for name, value in origin.items() if name == "resumed"}
-    together = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *networks)
+    together = as_stored(jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *networks))
     populations = {}
     for number, name in enumerate(upbringing.conditions):
         mine = [i for i in range(upbringing.total) if i % len(upbringing.conditions) == number]
@@ -313,7 +314,11 @@ def _choose(upbringing: Upbringing, folder: Path, seed: int, origin: dict[str, A
             "seed": seed,
         }
         populations[name] = Population(
-            chosen, CONDITIONS[name], tuple(returns[i] for i in best), *split(len(best), seed), origin["about"] | later | facts
+            chosen,
+            CONDITIONS[name],
+            tuple(returns[i] for i in best),
+            *split(len(best), seed),
+            origin["about"] | later | facts,
         )
     return populations
 
