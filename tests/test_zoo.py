@@ -199,7 +199,7 @@ def test_the_card_of_the_agents_says_how_they_were_trained_and_what_they_earn(tm
     assert "| 3x3 | 0, 2 | 1 |" in card  # training and held-out networks
     assert "| oracle | 1 | 1.600 (1.550 … 1.650) | 0.500 | 0.500 | 0.500 | 0.500 | 20.000 |" in card
     assert "| 3x3 | 3 | 0.200 (0.150 … 0.250) |" in card
-    assert "64 levels drawn with seed 1" in card
+    assert "64 levels of its own, drawn with seed 1" in card
     assert "| F1 | partly | 0.030 | 0.020 … 0.040 | – | Seen swaps matter |" in card
     assert "5×5 gridworlds with 3 objects and a subgoal" in card
     assert "Apache-2.0" in card

@@ -18,7 +18,7 @@ from jaxtyping import Array, Int
 from .agents.planner import PlannerSpecies
 from .agents.population import eyes_of
 from .agents.random_policy import RandomSpecies
-from .agents.upbringing import UPBRINGING, first_learners, update_all
+from .agents.upbringing import UPBRINGING, first_learners, update_all, update_key
 from .episodes.rollout import play
 from .experiments.experiment import Member, Preset
 from .experiments.registry import EXPERIMENTS
@@ -141,12 +141,12 @@ def bench_learning(sizes: Sizes) -> list[Measurement]:
     """Updates of a chunk of networks, as `upbringing.bring_up` makes them: acting, learning and fresh levels."""
     upbringing = UPBRINGING[sizes.upbringing]
     learner, networks = upbringing.learner, upbringing.chunk
-    key, eyes = jax.random.key(0), eyes_of(upbringing.members(0))
-    learners = first_learners(key, jnp.arange(networks), upbringing)
+    indices, eyes = jnp.arange(networks), eyes_of(upbringing.members(0))
+    learners, key = first_learners(0, indices, upbringing), update_key(0, 0)
 
     def call():
         nonlocal learners  # an update takes the memory of what it is given
-        learners, told = update_all((key, eyes), learners, upbringing)
+        learners, told = update_all((key, indices, eyes), learners, upbringing)
         return told
 
     what = f"deep RL agents, {sizes.upbringing}"

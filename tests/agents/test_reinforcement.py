@@ -11,7 +11,7 @@ from agents.small import BLIND, NETWORK, SIGHTED, STATELESS, WORLD, made_up_netw
 from helpers import pick, sample_levels
 
 from tomnet.agents import experience, reinforcement
-from tomnet.agents.actor_critic import Rewards
+from tomnet.agents.actor_critic import Memory, Rewards
 from tomnet.agents.experience import Unroll
 from tomnet.agents.reinforcement import (
     LearnerConfig,
@@ -23,6 +23,7 @@ from tomnet.agents.reinforcement import (
 )
 from tomnet.errors import BadSetting
 from tomnet.world.gridworld import ABSENT
+from tomnet.world.levels import parse_level
 
 CONFIG = LearnerConfig(steps=10_000, worlds=4, unroll=8, minibatches=2, pool=8)
 EYES = {"sighted": SIGHTED, "blind": BLIND, "stateless": STATELESS}
@@ -156,6 +157,85 @@ def test_advantages_worked_by_hand(fresh):
     second = 3.0 - 2  # nothing is hoped for beyond the end
     first = (0.5 + 0.5 * 2 - 1) + 0.25 * second
     assert np.asarray(found)[:, 0].tolist() == [first, second, third]
+
+
+class Answers(eqx.Module):
+    """Outputs that are given, in place of those of a network."""
+
+    log_policy: jax.Array
+    value: jax.Array
+
+    def loss(self, monkeypatch, unroll: Unroll, advantage: jax.Array, config: LearnerConfig):
+        now = experience.Outputs(self.log_policy, self.value, jnp.zeros((*self.value.shape, 3)))
+        monkeypatch.setattr(reinforcement, "relive", lambda *_: (now, None))
+        nothing = jnp.zeros((1, 1, 1))
+        lesson = reinforcement.Lesson(unroll, Memory(nothing, nothing), advantage, None)
+        total, losses = reinforcement.loss(made_up_network(), lesson, SIGHTED, config, jnp.arange(1))
+        return float(total), {name: float(value) for name, value in losses.items()}
+
+
+def test_the_loss_worked_by_hand(fresh, monkeypatch):
+    """Four worlds, one step, two actions. Advantages ±1 have mean 0 and deviation 1: each is its own gain.
+
+    A gain of 1 with the action 1.5 times as likely as it was counts 1.2, and with half as likely 0.5; a gain of -1
+    counts -1.5 and -0.8: only what an update has overdone already is left out of the gradient.
+    """
+    config = dataclasses.replace(CONFIG, clip=0.2, value=0.5, entropy=0.1, belief=0.0)
+    now, ratio = jnp.asarray([0.75, 0.25, 0.75, 0.25]), jnp.asarray([1.5, 0.5, 1.5, 0.5])
+    advantage = jnp.asarray([[1.0, 1.0, -1.0, -1.0]])
+    unroll = Unroll(
+        moment=fresh.lives.moment,  # which no one looks at here
+        action=jnp.zeros((1, 4), jnp.int32),
+        log_probability=jnp.log(now / ratio)[None],
+        value=jnp.asarray([[2.0, 3.0, 4.0, 5.0]]),
+        reward=jnp.zeros((1, 4)),
+        done=jnp.zeros((1, 4), bool),
+    )
+    answers = Answers(jnp.log(jnp.stack([now, 1 - now], -1))[None], jnp.asarray([[3.0, 4.0, 4.0, 8.0]]))
+    total, losses = answers.loss(monkeypatch, unroll, advantage, config)
+    policy = -(1.2 + 0.5 - 1.5 - 0.8) / 4
+    value = (0 + 0 + 1 + 16) / 4  # from 3, 4, 3, 4: what was thought, and what came of it beyond that
+    entropy = -(0.75 * np.log(0.75) + 0.25 * np.log(0.25))
+    assert losses["policy"] == pytest.approx(policy, abs=1e-3)  # the deviation has a little added to it
+    assert losses["value"] == pytest.approx(value)
+    assert losses["entropy"] == pytest.approx(entropy, rel=1e-5)
+    assert losses["ratio"] == pytest.approx(0.5)
+    assert total == pytest.approx(losses["policy"] + 0.5 * value - 0.1 * entropy, rel=1e-5)
+
+
+def test_what_comes_after_the_unroll_counts(acted):
+    before, after, unroll, last_value, _ = acted["sighted"]
+    learn = eqx.filter_jit(reinforcement.learn)
+    losses = [
+        learn(jax.random.key(0), after, unroll, before.lives.memory, value, SIGHTED, CONFIG)[1]
+        for value in (last_value, 0 * last_value)
+    ]
+    assert abs(float(losses[0]["value"]) - float(losses[1]["value"])) > 1e-3
+
+
+def test_an_update_hands_on_what_comes_after_the_unroll(acted, pool, monkeypatch):
+    def learn_nothing(key, learner, unroll, memory, last_value, eyes, config):
+        return learner, {"last": last_value.sum()}
+
+    monkeypatch.setattr(reinforcement, "learn", learn_nothing)
+    before = acted["sighted"][0]
+    told = eqx.filter_jit(reinforcement.update)(jax.random.key(9), before, SIGHTED, WORLD, Rewards(), pool, CONFIG)[1]
+    expected = act(jax.random.split(jax.random.key(9))[0], before, SIGHTED, pool)[2].sum()
+    assert abs(float(expected)) > 1e-2
+    assert float(told.losses["last"]) == pytest.approx(float(expected), abs=1e-4)
+
+
+def test_a_network_learns_to_earn_more():
+    """The subgoal is one step away and the preferred object two, which is worth nearly 2."""
+    easy = parse_level(".....\n.B...\n.@*A.\n.....\n....C", WORLD)
+    pool = jax.tree.map(lambda leaf: jnp.stack([leaf] * CONFIG.pool), easy)
+    learner = eqx.filter_jit(new_learner)(jax.random.key(1), NETWORK, CONFIG, pool)
+    returns = []
+    for number in range(120):
+        learner, told = update(jax.random.key(number), learner, SIGHTED, pool)
+        returns.append(float(told.returns))
+    assert np.mean(returns[:20]) < 1
+    assert np.mean(returns[-20:]) > 1.5
 
 
 def test_an_update_moves_every_weight(fresh, pool):

@@ -10,15 +10,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from agents.small import NETWORK, SMALL
+from agents.small import NETWORK, SMALL, WORLD, made_up_networks
 
-from tomnet.agents import upbringing
-from tomnet.agents.population import CONDITIONS, load_population
+from tomnet.agents import experience, upbringing
+from tomnet.agents.actor_critic import Rewards
+from tomnet.agents.population import CONDITIONS, eyes_of, load_population
 from tomnet.agents.reinforcement import Progress as Told
 from tomnet.agents.upbringing import CHECKPOINT, CONFIG, METRICS, UPBRINGING, bring_up
 from tomnet.errors import BadFile, BadSetting, TomnetError
 from tomnet.files import RunLock, load_arrays, read_json, read_jsonl
 from tomnet.interrupts import Interrupted
+from tomnet.named_arrays import named_arrays
+from tomnet.observer import training
 from tomnet.world.gridworld import World
 
 ABOUT = {"command": "tomnet agents train"}
@@ -28,8 +31,8 @@ class Killed(BaseException):
     """What a kill looks like from inside: nothing more is written."""
 
 
-def run(folder, plan=SMALL, seed=0, resume=False):
-    return bring_up(plan, folder, seed=seed, about=ABOUT, resume=resume)
+def run(folder, plan=SMALL, seed=0, resume=False, about=ABOUT):
+    return bring_up(plan, folder, seed=seed, about=about, resume=resume)
 
 
 def metrics(folder) -> list[dict]:
@@ -103,7 +106,8 @@ def test_the_best_network_of_each_condition_is_kept(finished):
         best = int(returns[1][place] > returns[0][place])
         assert population.returns == (returns[best][place],)
         assert population.about["indices"] == [2 * best + place]
-        assert np.array_equal(population.networks.policy.weight[0], trained(folder, best)["policy.weight"][place])
+        weights = jnp.asarray(trained(folder, best)["policy.weight"][place])
+        assert np.array_equal(population.networks.policy.weight[0], weights.astype(jnp.bfloat16))
         assert population.condition == CONDITIONS[name]
 
 
@@ -111,7 +115,7 @@ def test_the_files_hold_what_was_returned_and_say_where_it_comes_from(finished):
     folder, populations = finished
     for name, population in populations.items():
         loaded = load_population(folder / f"{name}.safetensors", expected=NETWORK)
-        assert np.array_equal(loaded.networks.value.bias, population.networks.value.bias.astype(jnp.bfloat16))
+        assert eqx.tree_equal(loaded.networks, population.networks)
         about = loaded.about
         assert about["command"] == ABOUT["command"]
         assert (about["seed"], about["steps"], about["trained"], about["diverged"]) == (0, 96, 2, [])
@@ -121,11 +125,36 @@ def test_the_files_hold_what_was_returned_and_say_where_it_comes_from(finished):
     assert config["about"] == ABOUT
 
 
+def test_networks_are_chosen_by_what_their_files_earn(finished):
+    folder, _ = finished
+    levels = upbringing.draw_levels(upbringing.stream(0, upbringing.HELD_OUT), SMALL.levels, SMALL.world)
+    for name in SMALL.conditions:
+        population = load_population(folder / f"{name}.safetensors")
+        keys = upbringing.own_keys(upbringing.stream(0, upbringing.CHOOSING), jnp.asarray(population.about["indices"]))
+        earned = upbringing.returns_on(keys, population.networks, eyes_of([population.condition]), levels, SMALL)
+        assert population.returns == pytest.approx(np.asarray(earned).tolist(), abs=1e-6)
+
+
+def test_what_is_chosen_by_was_rounded(finished, tmp_path, monkeypatch):
+    """A file's weights are in bf16, and so are those whose returns are counted: no bit of them is lost."""
+    seen = []
+    measure = upbringing.returns_on
+
+    def returns_on(keys, networks, *others):
+        seen.append(networks)
+        return measure(keys, networks, *others)
+
+    monkeypatch.setattr(upbringing, "returns_on", returns_on)
+    run(tmp_path)
+    for chunk, networks in enumerate(seen):
+        for name, weights in named_arrays(networks).items():
+            assert np.array_equal(weights, trained(tmp_path, chunk)[name].astype(jnp.bfloat16).astype(np.float32)), name
+
+
 def test_networks_are_born_different_whatever_their_chunk(finished):
     """Each depends on the seed and its own number alone."""
     first = upbringing.first_learners
-    key = jax.random.key(0)
-    two, others = first(key, jnp.arange(2), SMALL), first(key, jnp.arange(1, 3), SMALL)
+    two, others = first(0, jnp.arange(2), SMALL), first(0, jnp.arange(1, 3), SMALL)
     assert np.array_equal(two.network.policy.weight[1], others.network.policy.weight[0])
     assert not np.array_equal(two.network.policy.weight[0], two.network.policy.weight[1])
 
@@ -133,6 +162,88 @@ def test_networks_are_born_different_whatever_their_chunk(finished):
 def test_another_seed_gives_another_population(finished, tmp_path):
     run(tmp_path, seed=1)
     assert metrics(tmp_path) != metrics(finished[0])
+
+
+# --- Random streams
+
+
+def test_the_size_of_a_chunk_changes_no_draw(finished, tmp_path):
+    """Two chunks of two networks, or one of four: the same up to the order in which sums are taken."""
+    run(tmp_path, dataclasses.replace(SMALL, chunk=4))
+    together, apart = trained(tmp_path, 0), [trained(finished[0], chunk) for chunk in (0, 1)]
+    for name, weights in together.items():
+        assert np.allclose(weights, np.concatenate([part[name] for part in apart]), atol=1e-5), name
+
+
+def levels_seen(levels) -> set[bytes]:
+    """One entry for each level."""
+    leaves = [np.asarray(leaf).reshape(len(levels.start_cell), -1).astype(int) for leaf in jax.tree.leaves(levels)]
+    return {row.tobytes() for row in np.concatenate(leaves, axis=1)}
+
+
+def test_levels_that_networks_are_chosen_by_are_in_no_pool(tmp_path, monkeypatch):
+    chosen_by = []
+    measure = upbringing.returns_on
+
+    def returns_on(keys, networks, eyes, levels, plan):
+        chosen_by.append(levels)
+        return measure(keys, networks, eyes, levels, plan)
+
+    monkeypatch.setattr(upbringing, "returns_on", returns_on)
+    run(tmp_path)
+    first, second = chosen_by
+    assert eqx.tree_equal(first, second)  # every chunk is chosen by the same
+    held_out = upbringing.draw_levels(upbringing.stream(0, upbringing.HELD_OUT), SMALL.levels, SMALL.world)
+    assert levels_seen(first) == levels_seen(held_out)
+    updates = [upbringing.update_pool(upbringing.update_key(0, i), SMALL)[0] for i in range(SMALL.learner.updates)]
+    birth = upbringing.draw_levels(upbringing.stream(0, upbringing.BIRTH), SMALL.learner.pool, SMALL.world)
+    pools = [levels_seen(pool) for pool in (birth, *updates)]
+    assert len(set().union(*pools)) == sum(map(len, pools)) == 8 * 7  # every pool is a fresh one
+    assert not levels_seen(first) & set().union(*pools)
+
+
+def test_no_two_keys_of_a_population_and_of_observers_are_the_same():
+    """The first keys of every stream; `split` and `fold_in` of one key would meet."""
+    streams = range(5)
+    assert {upbringing.WEIGHTS, upbringing.BIRTH, upbringing.TRAINING, upbringing.HELD_OUT, upbringing.CHOOSING} == set(
+        streams
+    )
+    keys = [upbringing.stream(0, which) for which in streams]
+    keys += [upbringing.own_keys(key, jnp.arange(4))[i] for key in list(keys) for i in range(4)]
+    keys += [upbringing.update_pool(upbringing.update_key(0, i), SMALL)[1] for i in range(4)]
+    theirs = [training.stream(0, which) for which in range(4)]
+    keys += theirs + [jax.random.fold_in(key, i) for key in theirs for i in range(4)]
+    assert len({jax.random.key_data(key).tobytes() for key in keys}) == len(keys)
+
+
+def test_returns_are_those_of_the_first_episode_on_each_level():
+    """Against what was recorded while acting, world by world; worlds begin another episode when one has ended."""
+    networks, eyes = made_up_networks(2), eyes_of([CONDITIONS["3x3"]] * 2)
+    levels = upbringing.draw_levels(jax.random.key(0), 16, WORLD)
+    keys = jax.random.split(jax.random.key(1), 2)
+    found = upbringing.returns_on(keys, networks, eyes, levels, SMALL)
+    for i in range(2):
+        network, mine = (jax.tree.map(lambda leaf, i=i: leaf[i], tree) for tree in (networks, eyes))
+        lives = experience.new_lives(network, levels)
+        record = eqx.filter_jit(experience.act)
+        unroll = record(keys[i], network, lives, mine, WORLD, Rewards(), levels, WORLD.step_limit)[1]
+        rewards, done = np.asarray(unroll.reward), np.asarray(unroll.done)
+        ends = done.argmax(0)
+        assert done.any(0).all()
+        assert (ends < WORLD.step_limit - 1).any()
+        whole = [rewards[: end + 1, world].sum() for world, end in enumerate(ends)]
+        assert float(found[i]) == pytest.approx(np.mean(whole), abs=1e-5)
+        assert np.mean(whole) != pytest.approx(rewards.sum(0).mean(), abs=1e-3)
+
+
+def test_two_equal_networks_of_a_chunk_act_differently():
+    learners = upbringing.first_learners(0, jnp.arange(2), SMALL)
+    twins = jax.tree.map(lambda leaf: jnp.stack([leaf[0]] * 2) if eqx.is_array(leaf) else leaf, learners)
+    eyes = eyes_of([CONDITIONS["3x3"]] * 2)
+    after, _ = upbringing.update_all((upbringing.update_key(0, 0), jnp.arange(2), eyes), twins, SMALL)
+    one, other = (jax.tree.map(lambda leaf, i=i: leaf[i], after.lives.moment.state.agent_cell) for i in range(2))
+    assert not np.array_equal(one, other)
+    assert not np.array_equal(after.network.policy.weight[0], after.network.policy.weight[1])
 
 
 # --- Stopped and resumed
@@ -169,6 +280,22 @@ def test_a_run_killed_between_two_chunks_goes_on_with_the_second(finished, tmp_p
     assert same_run(tmp_path, finished[0])
 
 
+def test_a_resumed_run_still_says_who_began_it(tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        after_row(patch, 0, 4, kill)
+        with pytest.raises(Killed):
+            run(tmp_path)
+    later, last = {"command": "tomnet agents train --resume"}, {"command": "on another device"}
+    populations = run(tmp_path, resume=True, about=later)
+    run(tmp_path, resume=True, about=last)  # trains nothing, and so has no part in it
+    config = read_json(tmp_path / CONFIG)
+    assert config["about"] == ABOUT
+    assert config["resumed"] == [later]
+    for about in (populations["3x3"].about, load_population(tmp_path / "3x3.safetensors").about):
+        assert about["command"] == ABOUT["command"]
+        assert about["resumed"] == [later]
+
+
 def test_a_finished_run_resumed_trains_nothing(finished, monkeypatch):
     folder, populations = finished
     before = contents(folder)
@@ -185,8 +312,8 @@ def spoil(monkeypatch, *indices: int) -> None:
     """Has networks of these numbers born with a weight that is not finite."""
     born = upbringing.first_learners
 
-    def first_learners(key, numbers, plan):
-        learners = born(key, numbers, plan)
+    def first_learners(seed, numbers, plan):
+        learners = born(seed, numbers, plan)
         bad = jnp.isin(numbers, jnp.asarray(indices))
         bias = jnp.where(bad[:, None], jnp.nan, learners.network.value.bias)
         return eqx.tree_at(lambda one: one.network.value.bias, learners, bias)

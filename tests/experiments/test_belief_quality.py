@@ -82,7 +82,7 @@ def test_intervals_are_over_networks_that_have_something_to_say():
     table = belief_quality(networks, WORLD)
     assert table["seen"]["networks"] == 2
     assert table["seen"]["cross_entropy"] == pytest.approx(1.5)
-    assert table["seen"]["interval"][0] == pytest.approx(1.5 - 1.96 * 0.5)
+    assert table["seen"]["interval"][0] == pytest.approx(1.5 - np.tan(0.475 * np.pi) * 0.5)  # Student's t of two values
     assert table["unseen"]["networks"] == 3
 
 

@@ -19,18 +19,26 @@ def test_a_verdict_has_three_values(reproduced, partly, said):
     assert verdict(reproduced, partly) == said
 
 
-def test_a_mean_has_an_interval_of_two_standard_errors():
-    """Values 1, 2, 3, 4: mean 2.5, standard deviation √(5/3), error of the mean half of that."""
-    mean, (low, high) = mean_interval(np.array([1, 2, 3, 4]))
-    assert mean == 2.5
-    assert low == pytest.approx(2.5 - 1.96 * (5 / 3) ** 0.5 / 2)
-    assert high == pytest.approx(2.5 + 1.96 * (5 / 3) ** 0.5 / 2)
+def test_a_mean_of_two_values_has_a_very_wide_interval():
+    """Student's t with one degree of freedom is Cauchy's: its quantile is tan(0.475 π) = 12.706."""
+    mean, (low, high) = mean_interval(np.array([1, 2]))
+    assert mean == 1.5
+    assert high - 1.5 == pytest.approx(1.5 - low) == pytest.approx(0.5 * np.tan(0.475 * np.pi))
 
 
-def test_an_interval_holds_the_truth_19_times_in_20():
+def test_a_mean_of_many_values_has_an_interval_of_two_standard_errors():
+    values = np.random.default_rng(0).normal(size=500)
+    mean, (low, high) = mean_interval(values)
+    error = values.std(ddof=1) / 500**0.5
+    assert (high - mean) / error == pytest.approx(1.96, rel=3e-3)
+    assert (mean - low) / error == pytest.approx(1.96, rel=3e-3)
+
+
+@pytest.mark.parametrize("agents", [3, 50])
+def test_an_interval_holds_the_truth_19_times_in_20(agents):
     random = np.random.default_rng(0)
-    intervals = [mean_interval(random.normal(3.0, 2.0, 50))[1] for _ in range(1000)]
-    assert 0.92 < np.mean([low < 3.0 < high for low, high in intervals]) < 0.97
+    intervals = [mean_interval(random.normal(3.0, 2.0, agents))[1] for _ in range(1000)]
+    assert 0.93 < np.mean([low < 3.0 < high for low, high in intervals]) < 0.97
 
 
 @pytest.mark.filterwarnings("error")

@@ -14,9 +14,12 @@ from tomnet.agents.actor_critic import Rewards
 from tomnet.agents.oracle import Oracle
 from tomnet.agents.random_policy import RandomAgent
 from tomnet.errors import BadSetting
+from tomnet.experiments import deep_agents
+from tomnet.experiments.claims import mean_interval
 from tomnet.experiments.deep_agents import (
     Reachable,
     behave,
+    draw_courses,
     draw_levels,
     evaluate_population,
     levels_with_a_way,
@@ -98,6 +101,12 @@ def test_levels_with_a_way_all_have_one():
     assert Reachable(levels, world).subgoal.all()
 
 
+def test_a_world_without_a_way_is_named():
+    world = World(size=5, objects=3, subgoal=True, max_walls=1, step_limit=1)  # hardly anything is one step away
+    with pytest.raises(BadSetting, match="swap_levels = 200: the subgoal is in reach on only"):
+        levels_with_a_way(jax.random.key(0), 200, world)
+
+
 # --- The whole
 
 
@@ -118,8 +127,33 @@ def test_an_evaluation_is_plain_tables(evaluated):
 
 def test_no_one_does_better_than_the_oracle(evaluated):
     tables, _ = evaluated
-    best = tables["performance"]["oracle"]["return"]["mean"]
-    assert all(best >= max(row["return"]["each"]) for row in tables["performance"].values())
+    best = np.array(tables["performance"]["oracle"]["return"]["each"])
+    assert len(best) == 2  # on the levels of the first networks, and on those of the second
+    assert all((best >= row["return"]["each"]).all() for row in tables["performance"].values())
+
+
+def test_networks_of_one_place_meet_the_same_levels_and_others_meet_others():
+    met, acted = [], deep_agents.behave
+
+    def behave(key, agent, levels, world, record=None):
+        met.append((type(agent).__name__, levels))
+        return acted(key, agent, levels, world, record)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(deep_agents, "behave", behave)
+        populations = {name: made_up_population(name, 2) for name in ("blind", "3x3")}
+        evaluate_population(populations, levels=6, swap_levels=24, seed=0, world=WORLD, rollouts=4)
+    assert [who for who, _ in met] == ["Oracle"] * 2 + ["RandomAgent"] * 2 + ["DeepAgent"] * 4
+    first, second = met[0][1], met[1][1]
+    assert not eqx.tree_equal(first, second)
+    assert all(eqx.tree_equal(levels, first) for _, levels in met[::2])
+    assert all(eqx.tree_equal(levels, second) for _, levels in met[1::2])
+
+
+def test_swap_levels_differ_from_network_to_network_and_do_not_depend_on_their_number():
+    two, three = (draw_courses(jax.random.key(0), count, 6, 24, WORLD) for count in (2, 3))
+    assert all(eqx.tree_equal(one.ways, other.ways) for one, other in zip(two, three))
+    assert not eqx.tree_equal(three[0].ways, three[1].ways)
 
 
 def test_intervals_are_over_networks(evaluated):
@@ -127,8 +161,9 @@ def test_intervals_are_over_networks(evaluated):
     row = tables["performance"]["3x3"]
     assert row["interval_over"] == "networks"
     low, high = row["return"]["interval"]
-    error = 1.96 * np.std(row["return"]["each"], ddof=1) / 2**0.5
-    assert high - low == pytest.approx(2 * error)
+    each = row["return"]["each"]
+    assert (low, high) == mean_interval(np.array(each))[1]
+    assert len(each) == 2
 
 
 def test_the_blind_neither_see_nor_notice_anything(evaluated):

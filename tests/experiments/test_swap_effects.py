@@ -234,7 +234,6 @@ def test_f1_asks_for_an_effect_in_view_and_none_at_all_out_of_view():
     assert verdicts({"5x5": table(2, 0.2), "9x9": table(4, NOTICEABLE)}) == {"F1": "partly"}
     assert verdicts({"5x5": table(2, 0.0005)}) == {"F1": "not reproduced"}
     assert verdicts({"5x5": table(2, 0.2, out_of_view=1e-12)}) == {"F1": "not reproduced"}
-    assert verdicts({"5x5": table(2, float("nan"))}) == {"F1": "not reproduced"}
     assert verdicts({"5x5": table(2, 0.2), "blind": table(-1, float("nan"), out_of_view=1e-12)}) == {
         "F1": "not reproduced"
     }
@@ -258,8 +257,28 @@ def test_f7_asks_for_3x3_above_each_of_the_others():
     assert verdicts(near(0.3, 0.2, 0.2, 0.1))["F7"] == "reproduced"
     assert verdicts(near(0.3, 0.2, 0.2, 0.1, spread=0.06))["F7"] == "partly"
     assert verdicts(near(0.3, 0.2, 0.4, 0.1))["F7"] == "not reproduced"
-    assert verdicts(near(float("nan"), 0.2, 0.2, 0.1))["F7"] == "not reproduced"
     assert "F7" not in verdicts(near(0.3, 0.2, 0.2))
+
+
+@pytest.mark.parametrize("spread", [0.001, float("nan")], ids=["no pairs", "a single network"])
+def test_what_was_not_measured_is_neither_reproduced_nor_refuted(spread):
+    effect = 0.2 if np.isnan(spread) else float("nan")
+    nothing = table(2, effect, near=effect, spread=spread)
+    assert verdicts({"5x5": nothing}) == {}
+    assert verdicts({"5x5": nothing, "9x9": table(4, 0.2)}) == {}  # F1 is about every condition
+    others = {name: table(1, 0.2, near=0.3) for name in ("3x3", "7x7", "9x9")}
+    assert verdicts({"5x5": nothing} | others) == {}
+    assert verdicts({"5x5": table(2, 0.2, out_of_view=float("nan"))}) == {}  # every swap was in view
+    # but one effect out of view is enough to say no
+    assert verdicts({"5x5": nothing, "9x9": table(4, 0.2, out_of_view=1e-12)}) == {"F1": "not reproduced"}
+
+
+def test_one_network_or_no_pairs_make_no_claims(measured):
+    _, pairs = measured
+    one = swap_table(pairs["3x3"][:1])
+    none = swap_table([dataclasses.replace(each, kept=np.zeros_like(each.kept)) for each in pairs["3x3"]])
+    assert verdicts({"3x3": one}) == verdicts({"3x3": none}) == {}
+    assert verdicts({"3x3": swap_table(pairs["3x3"])}).keys() == {"F1"}
 
 
 def test_pairs_know_which_swaps_are_in_view(measured):

@@ -1,7 +1,7 @@
 """Bringing up a population: networks of all conditions side by side, in chunks, with checkpoints.
 
-A chunk's draws depend only on the seed, the network and the number of the update, so that a run that was killed goes
-on as if nothing had happened.
+A network's draws depend only on the seed, its own index and the number of the update: a run that was killed goes on as
+if nothing had happened, and the size of the chunks changes no draw.
 """
 
 import dataclasses
@@ -13,7 +13,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Key, Scalar
+from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
 from ..errors import BadFile, BadSetting, TomnetError
 from ..files import RunLock, append_jsonl, load_arrays, read_json, save_arrays, truncate_jsonl, write_json
@@ -28,6 +28,7 @@ from .population import (
     CONDITIONS,
     Condition,
     Population,
+    as_stored,
     blank_networks,
     eyes_of,
     find_condition,
@@ -38,8 +39,11 @@ from .reinforcement import Learner, LearnerConfig, new_learner, update
 
 CHECKPOINT, METRICS, CONFIG = "checkpoint.safetensors", "metrics.jsonl", "config.json"
 STATE_FORMAT, CHUNK_FORMAT, VERSION = "tomnet agents in training", "tomnet trained agents", 1
-# random streams that never meet: levels that networks are chosen by are never trained on
-WEIGHTS, TRAINING, HELD_OUT = range(3)
+# Random streams that never meet: levels that networks are chosen by are never trained on. They have a place of their
+# own under the seed, where the observers' streams, which are small numbers, do not come. `split(key, n)[i]` is
+# `fold_in(key, i)`, so that no key is used in both ways.
+AGENT_STREAMS = 0x6167656E
+WEIGHTS, BIRTH, TRAINING, HELD_OUT, CHOOSING = range(5)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,6 +77,10 @@ class Upbringing:
     def total(self) -> int:
         return self.networks * len(self.conditions)
 
+    @property
+    def chunks(self) -> int:
+        return self.total // self.chunk
+
     def members(self, chunk: int) -> list[Condition]:
         """The conditions of a chunk's networks: all of them in turn, so that no chunk is easier than another."""
         return [self.condition(index) for index in range(chunk * self.chunk, (chunk + 1) * self.chunk)]
@@ -104,38 +112,59 @@ UPBRINGING = {
 }
 
 
+def stream(seed: int, which: int) -> Key[Scalar, ""]:
+    return jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), AGENT_STREAMS), which)
+
+
+def update_key(seed: int, number: int) -> Key[Scalar, ""]:
+    """That of one update, the same for every chunk."""
+    return jax.random.fold_in(stream(seed, TRAINING), number)
+
+
+def own_keys(key: Key[Scalar, ""], indices: Int[Array, "network"]) -> Key[Array, "network"]:
+    return jax.vmap(jax.random.fold_in, in_axes=(None, 0))(key, indices)
+
+
 def draw_levels(key: Key[Scalar, ""], count: int, world: World) -> Level:
     return jax.vmap(sample_level, in_axes=(0, None))(jax.random.split(key, count), world)
 
 
-@eqx.filter_jit
-def first_learners(key: Key[Scalar, ""], indices: Array, upbringing: Upbringing) -> Learner:
+def first_learners(seed: int, indices: Int[Array, "network"], upbringing: Upbringing) -> Learner:
     """Networks as they are born; each depends on its own index alone."""
-    pool = draw_levels(jax.random.fold_in(key, TRAINING), upbringing.learner.pool, upbringing.world)
+    return _first_learners(stream(seed, WEIGHTS), stream(seed, BIRTH), indices, upbringing)
 
-    def one(index):
-        own = jax.random.fold_in(jax.random.fold_in(key, WEIGHTS), index)
-        return new_learner(own, upbringing.network, upbringing.learner, pool)
 
-    return eqx.filter_vmap(one)(indices)
+@eqx.filter_jit
+def _first_learners(weight_key, pool_key, indices, upbringing: Upbringing) -> Learner:
+    pool = draw_levels(pool_key, upbringing.learner.pool, upbringing.world)
+
+    def one(key):
+        return new_learner(key, upbringing.network, upbringing.learner, pool)
+
+    return eqx.filter_vmap(one)(own_keys(weight_key, indices))
+
+
+def update_pool(key: Key[Scalar, ""], upbringing: Upbringing) -> tuple[Level, Key[Scalar, ""]]:
+    """The fresh levels of an update, and the key that its networks' own come from."""
+    level_key, act_key = jax.random.split(key)
+    return draw_levels(level_key, upbringing.learner.pool, upbringing.world), act_key
 
 
 @eqx.filter_jit(donate="all-except-first")
-def update_all(kept: tuple[Key[Scalar, ""], Eyes], learners: Learner, upbringing: Upbringing):
+def update_all(kept: tuple[Key[Scalar, ""], Int[Array, "network"], Eyes], learners: Learner, upbringing: Upbringing):
     """One update of every network of a chunk, on fresh levels. All but `kept` gives its memory to the result."""
-    key, eyes = kept
-    level_key, own_key = jax.random.split(key)
-    pool = draw_levels(level_key, upbringing.learner.pool, upbringing.world)
+    key, indices, eyes = kept
+    pool, act_key = update_pool(key, upbringing)
 
     def one(key, learner, eyes):
         return update(key, learner, eyes, upbringing.world, Rewards(), pool, upbringing.learner)
 
-    return eqx.filter_vmap(one)(jax.random.split(own_key, upbringing.chunk), learners, eyes)
+    return eqx.filter_vmap(one)(own_keys(act_key, indices), learners, eyes)
 
 
 @eqx.filter_jit
 def returns_on(
-    key: Key[Scalar, ""], networks: Network, eyes: Eyes, levels: Level, upbringing: Upbringing
+    keys: Key[Array, "network"], networks: Network, eyes: Eyes, levels: Level, upbringing: Upbringing
 ) -> Float[Array, "network"]:
     """Mean return of each network over one episode on each level."""
 
@@ -146,7 +175,7 @@ def returns_on(
         ended_before = jnp.cumsum(happened.done, axis=0) - happened.done
         return jnp.where(ended_before == 0, happened.reward, 0.0).sum(0).mean()
 
-    return eqx.filter_vmap(one)(jax.random.split(key, eyes.reach.shape[0]), networks, eyes)
+    return eqx.filter_vmap(one)(keys, networks, eyes)
 
 
 def bring_up(
@@ -155,23 +184,31 @@ def bring_up(
     """Trains the population in a run folder and returns the kept networks of each condition."""
     with RunLock(folder), stop_requests() as stopped:
         settings = _settings(upbringing, seed)
-        _check_folder(folder, settings, resume)
-        write_json(folder / CONFIG, settings | {"about": about})
-        for chunk in range(upbringing.total // upbringing.chunk):
-            if not _chunk_file(folder, chunk).exists():
-                _train_chunk(upbringing, chunk, folder, seed, stopped)
-        populations = _choose(upbringing, folder, seed, about)
+        before = _check_folder(folder, settings, resume)
+        to_train = [chunk for chunk in range(upbringing.chunks) if not _chunk_file(folder, chunk).exists()]
+        origin = _origin(before, about, resumed=bool(to_train))
+        write_json(folder / CONFIG, settings | origin)
+        for chunk in to_train:
+            _train_chunk(upbringing, chunk, folder, seed, stopped)
+        populations = _choose(upbringing, folder, seed, origin)
         for name, population in populations.items():
             save_population(folder / f"{name}.safetensors", population)
     return populations
 
 
+def _origin(before: dict[str, Any] | None, about: dict[str, Any], resumed: bool) -> dict[str, Any]:
+    """Where a run comes from: who began it, and who went on with it where there was something left to train."""
+    if before is None:
+        return {"about": about}
+    later = before.get("resumed", []) + ([about] if resumed else [])
+    return {"about": before.get("about", about)} | ({"resumed": later} if later else {})
+
+
 def _train_chunk(upbringing: Upbringing, chunk: int, folder: Path, seed: int, stopped) -> None:
-    key = jax.random.key(seed)
     conditions = upbringing.members(chunk)
     eyes = eyes_of(conditions)
     indices = jnp.arange(chunk * upbringing.chunk, (chunk + 1) * upbringing.chunk)
-    learners = first_learners(key, indices, upbringing)
+    learners = first_learners(seed, indices, upbringing)
     done, seconds = 0, 0.0
     if (folder / CHECKPOINT).exists():
         arrays, header = load_arrays(folder / CHECKPOINT, STATE_FORMAT, VERSION)
@@ -180,10 +217,9 @@ def _train_chunk(upbringing: Upbringing, chunk: int, folder: Path, seed: int, st
             done, seconds = header["updates"], header["seconds"]
     if (folder / METRICS).exists():
         truncate_jsonl(folder / METRICS, lambda row: (row["chunk"], row["updates"]) <= (chunk, done))
-    chunk_key = jax.random.fold_in(jax.random.fold_in(key, TRAINING), 1 + chunk)
     learner, updates = upbringing.learner, upbringing.learner.updates
     started, saved = time.monotonic() - seconds, time.monotonic()
-    title = f"agents {chunk + 1}/{upbringing.total // upbringing.chunk}"
+    title = f"agents {chunk + 1}/{upbringing.chunks}"
 
     def save():
         header = {"chunk": chunk, "updates": done, "seconds": seconds}
@@ -200,7 +236,7 @@ def _train_chunk(upbringing: Upbringing, chunk: int, folder: Path, seed: int, st
         while done < updates:
             seen = []
             for _ in range(min(upbringing.report_every, updates - done)):
-                learners, told = update_all((jax.random.fold_in(chunk_key, done), eyes), learners, upbringing)
+                learners, told = update_all((update_key(seed, done), indices, eyes), learners, upbringing)
                 seen.append(told)
                 done += 1
             row = _summary(seen, conditions, learners.healthy)
@@ -217,8 +253,9 @@ def _train_chunk(upbringing: Upbringing, chunk: int, folder: Path, seed: int, st
             if time.monotonic() - saved > upbringing.checkpoint_seconds:
                 save()
                 saved = time.monotonic()
-    levels = draw_levels(jax.random.fold_in(key, HELD_OUT), upbringing.levels, upbringing.world)
-    returns = returns_on(jax.random.fold_in(chunk_key, updates), learners.network, eyes, levels, upbringing)
+    levels = draw_levels(stream(seed, HELD_OUT), upbringing.levels, upbringing.world)
+    keys = own_keys(stream(seed, CHOOSING), indices)
+    returns = returns_on(keys, as_stored(learners.network), eyes, levels, upbringing)
     header = {
         "returns": np.asarray(returns).tolist(),
         "healthy": np.asarray(learners.healthy).tolist(),
@@ -248,17 +285,18 @@ def _summary(seen: list, conditions: list[Condition], healthy: Bool[Array, "netw
     return {"returns": by_condition, "each": each.round(4).tolist(), "losses": losses, "diverged": diverged}
 
 
-def _choose(upbringing: Upbringing, folder: Path, seed: int, about: dict[str, Any]) -> dict[str, Population]:
+def _choose(upbringing: Upbringing, folder: Path, seed: int, origin: dict[str, Any]) -> dict[str, Population]:
     """The best networks of each condition, those that diverged left out, and their split."""
     networks, returns, healthy, seconds = [], [], [], 0.0
-    for chunk in range(upbringing.total // upbringing.chunk):
+    for chunk in range(upbringing.chunks):
         path = _chunk_file(folder, chunk)
         arrays, header = load_arrays(path, CHUNK_FORMAT, VERSION)
         networks.append(with_arrays(blank_networks(upbringing.network, upbringing.chunk), arrays, path))
         returns += header["returns"]
         healthy += header["healthy"]
         seconds += header["seconds"]
-    together = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *networks)
+    later = {name: value for name, value in origin.items() if name == "resumed"}
+    together = as_stored(jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *networks))
     populations = {}
     for number, name in enumerate(upbringing.conditions):
         mine = [i for i in range(upbringing.total) if i % len(upbringing.conditions) == number]
@@ -276,7 +314,11 @@ def _choose(upbringing: Upbringing, folder: Path, seed: int, about: dict[str, An
             "seed": seed,
         }
         populations[name] = Population(
-            chosen, CONDITIONS[name], tuple(returns[i] for i in best), *split(len(best), seed), about | facts
+            chosen,
+            CONDITIONS[name],
+            tuple(returns[i] for i in best),
+            *split(len(best), seed),
+            origin["about"] | later | facts,
         )
     return populations
 
@@ -297,10 +339,10 @@ def _settings(upbringing: Upbringing, seed: int) -> dict[str, Any]:
     }
 
 
-def _check_folder(folder: Path, settings: dict[str, Any], resume: bool) -> None:
-    """A folder that holds another run is left alone."""
+def _check_folder(folder: Path, settings: dict[str, Any], resume: bool) -> dict[str, Any] | None:
+    """What the folder says of the run it holds, None for a new one. A folder that holds another run is left alone."""
     if not (folder / CONFIG).exists():
-        return
+        return None
     if not resume:
         raise BadFile(folder, "holds a population already", "--resume goes on with it, --out names another folder")
     before = read_json(folder / CONFIG)
@@ -314,3 +356,4 @@ def _check_folder(folder: Path, settings: dict[str, Any], resume: bool) -> None:
                     raise BadSetting(f"{name}.{part}", now[part], f"the run in {folder} has {was.get(part)}")
         elif now != was:
             raise BadSetting(name, now, f"the run in {folder} has {was}")
+    return before

@@ -4,6 +4,7 @@ import dataclasses
 from typing import Any, Literal
 
 import numpy as np
+from scipy.special import stdtrit
 
 Verdict = Literal["reproduced", "partly", "not reproduced"]
 
@@ -27,11 +28,12 @@ def verdict(reproduced: bool, partly: bool) -> Verdict:
 
 
 def mean_interval(values: np.ndarray) -> tuple[float, tuple[float, float]]:
-    """The mean over agents, with its 95% interval."""
+    """The mean over agents, with its 95% interval by Student's t: populations are small."""
     values = np.asarray(values, np.float64)
     if len(values) < 2:
         return float(values.mean()), (float("nan"), float("nan"))
-    mean, error = float(values.mean()), float(1.96 * values.std(ddof=1) / np.sqrt(len(values)))
+    widths = float(stdtrit(len(values) - 1, 0.975))
+    mean, error = float(values.mean()), widths * float(values.std(ddof=1) / np.sqrt(len(values)))
     return mean, (mean - error, mean + error)
 
 

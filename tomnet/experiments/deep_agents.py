@@ -6,10 +6,15 @@ How well each condition does its task beside an oracle and a random walker, how 
 what swaps do to it, and which hand it follows walls with. All on levels that no network was trained or chosen on.
 With 64 levels a network takes about 2.3 CPU-seconds (32 channels, 16 of memory), compilation about 40 once.
 
+Every network meets levels of its own, so that the spread over networks holds the luck of the levels as well. The first
+networks of all conditions meet the same, and so do the second ones, and so on: conditions stay comparable, and oracle
+and random walker meet all of them.
+
 Every network is measured as it was trained, preferring object 0. Its other agents are the same weights in a world
 with two objects exchanged: they would add time and no information.
 """
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -52,8 +57,8 @@ def evaluate_population(
 ) -> tuple[dict[str, Any], list[Claim]]:
     """Plain tables and the claims F1 and F7, of any of the conditions, by name.
 
-    Swaps are measured on levels of their own, twice as many unless told otherwise: few episodes come by the preferred
-    object and eat the subgoal first.
+    `levels` are those of each network. Swaps are measured on others, twice as many unless told otherwise: few episodes
+    come by the preferred object and eat the subgoal first.
     """
     if not populations:
         raise BadSetting("populations", "none", "there must be at least one condition")
@@ -61,27 +66,29 @@ def evaluate_population(
     for name, count in (("levels", levels), ("swap_levels", swap_levels)):
         if count < 1:
             raise BadSetting(name, count, "must be above 0")
-    level_key, act_key, swap_key, example_key = jax.random.split(stream(seed, EVALUATION_STREAM), 4)
-    task_key, way_key = jax.random.split(level_key)
-    mazes = draw_levels(task_key, levels, world)
-    reachable = Reachable(mazes, world)
-    ways = levels_with_a_way(way_key, swap_levels, world)
+    level_key, reference_key, act_key, swap_key, example_key = jax.random.split(stream(seed, EVALUATION_STREAM), 5)
+    courses = draw_courses(level_key, max(map(len, populations.values())), levels, swap_levels, world)
     tables: dict[str, Any] = {"levels": levels, "swap_levels": swap_levels, "seed": seed}
     tables |= {part: {} for part in ("performance", "beliefs", "swaps", "handedness", "examples")}
-    for name, agent in references().items():
-        episodes, _ = behave(act_key, agent, mazes, world)
-        tables["performance"][name] = reference_performance(measures(episodes, PREFERRED, reachable, world))
-        tables["handedness"][name] = handedness([moves_along_walls(episodes)])
+    for (name, agent), key in zip(references().items(), jax.random.split(reference_key)):
+        measured, hands = [], []
+        for number, course in enumerate(courses):
+            episodes, _ = behave(jax.random.fold_in(key, number), agent, course.mazes, world)
+            measured.append(measures(episodes, PREFERRED, course.reachable, world))
+            hands.append(moves_along_walls(episodes))
+        tables["performance"][name] = reference_performance(measured)
+        left, right = (np.concatenate(moves) for moves in zip(*hands))
+        tables["handedness"][name] = handedness([(left, right)])
     for name, population in populations.items():
         agents = canonical_agents(population)
         reach = int(agents[0].eyes.reach)
         measured, stated, hands, pairs = [], [], [], []
-        for network, agent in enumerate(agents):
-            episodes, told = behave(jax.random.fold_in(act_key, network), agent, mazes, world, record=reported)
-            measured.append(measures(episodes, PREFERRED, reachable, world))
+        for network, (agent, course) in enumerate(zip(agents, courses)):
+            episodes, told = behave(jax.random.fold_in(act_key, network), agent, course.mazes, world, record=reported)
+            measured.append(measures(episodes, PREFERRED, course.reachable, world))
             stated.append(Statements(episodes, told, reach))
             hands.append(moves_along_walls(episodes))
-            pairs.append(swap_pairs(jax.random.fold_in(swap_key, network), agent, ways, world))
+            pairs.append(swap_pairs(jax.random.fold_in(swap_key, network), agent, course.ways, world))
         tables["performance"][name] = performance(measured)
         tables["beliefs"][name] = belief_quality(stated, world)
         tables["handedness"][name] = handedness(hands)
@@ -108,10 +115,33 @@ def draw_levels(key: Key[Scalar, ""], count: int, world: World) -> Level:
     return jax.vmap(sample_level, in_axes=(0, None))(jax.random.split(key, count), world)
 
 
+@dataclasses.dataclass(frozen=True)
+class Course:
+    """The levels that one network of each condition meets."""
+
+    mazes: Level
+    reachable: "Reachable"  # on the mazes
+    ways: Level  # to measure swaps on
+
+
+def draw_courses(key: Key[Scalar, ""], count: int, levels: int, swap_levels: int, world: World) -> list[Course]:
+    """Each depends on its number alone, not on how many there are."""
+
+    def one(key) -> Course:
+        maze_key, way_key = jax.random.split(key)
+        mazes = draw_levels(maze_key, levels, world)
+        return Course(mazes, Reachable(mazes, world), levels_with_a_way(way_key, swap_levels, world))
+
+    return [one(jax.random.fold_in(key, number)) for number in range(count)]
+
+
 def levels_with_a_way(key: Key[Scalar, ""], count: int, world: World) -> Level:
-    """Levels, at most `count`, on which the subgoal can be reached: on the others there is no swap to measure."""
+    """Levels on which the subgoal can be reached: on the others there is no swap to measure."""
     levels = draw_levels(key, 2 * count + 16, world)  # about three in four have one
     chosen = np.flatnonzero(Reachable(levels, world).subgoal)[:count]
+    if len(chosen) < count:
+        drawn = 2 * count + 16
+        raise BadSetting("swap_levels", count, f"the subgoal is in reach on only {len(chosen)} of {drawn} levels drawn")
     return jax.tree.map(lambda leaf: leaf[chosen], levels)
 
 
@@ -196,13 +226,14 @@ def performance(networks: list[dict[str, np.ndarray]]) -> dict[str, Any]:
     return table
 
 
-def reference_performance(measured: dict[str, np.ndarray]) -> dict[str, Any]:
-    """The same of a single agent, with the interval over levels."""
+def reference_performance(courses: list[dict[str, np.ndarray]]) -> dict[str, Any]:
+    """The same of a single agent: the mean and its interval over all levels, and the mean of each course."""
     table: dict[str, Any] = {"networks": 1, "interval_over": "levels"}
-    for name, values in measured.items():
+    for name in courses[0]:
+        values = np.concatenate([measured[name] for measured in courses])
         counted = values[np.isfinite(values)]
         mean, interval = mean_interval(counted) if len(counted) else (float("nan"), (float("nan"), float("nan")))
-        table[name] = {"mean": mean, "interval": interval, "each": [mean]}
+        table[name] = {"mean": mean, "interval": interval, "each": [_share(measured[name]) for measured in courses]}
     return table
 
 

@@ -6,6 +6,7 @@ in the two tells whether it noticed.
 """
 
 import dataclasses
+from collections.abc import Iterable
 from itertools import permutations
 from typing import Any
 
@@ -189,19 +190,28 @@ def _effect(networks: list[Pairs], chosen: list[np.ndarray]) -> dict[str, Any]:
 
 
 def swap_claims(tables: dict[str, dict[str, Any]]) -> list[Claim]:
-    """F1 where there are sighted agents, F7 where all fields of view are there to compare."""
+    """F1 where there are sighted agents, F7 where all fields of view are there to compare.
+
+    What could not be measured, for want of pairs or of a second network, is left out: it was not refuted.
+    """
     sighted = [name for name in tables if find_condition(name).field_of_view]
     claims = [seen_swaps_only(tables, sighted)] if sighted else []
     if all(name in tables for name in ("3x3", *WIDTHS)):
         claims.append(hypersensitive(tables))
-    return claims
+    return [claim for claim in claims if claim is not None]
 
 
-def seen_swaps_only(tables: dict[str, dict[str, Any]], sighted: list[str]) -> Claim:
+def measured(effects: Iterable[dict[str, Any]]) -> bool:
+    return all(np.isfinite([effect["mean"], *effect["interval"]]).all() for effect in effects)
+
+
+def seen_swaps_only(tables: dict[str, dict[str, Any]], sighted: list[str]) -> Claim | None:
+    """None where it was not measured. An effect out of view decides it, whatever is missing."""
     seen = {name: tables[name]["in_view"]["policy"] for name in sighted}
     unseen = [table["out_of_view"]["policy"]["largest"] for table in tables.values()]
-    measured = [largest for largest in unseen if np.isfinite(largest)]
-    largest = max(measured, default=float("nan"))
+    largest = max((largest for largest in unseen if np.isfinite(largest)), default=float("nan"))
+    if not largest > 0 and not (largest == 0 and measured(seen.values())):
+        return None
     weakest = min(seen, key=lambda name: seen[name]["mean"] if np.isfinite(seen[name]["mean"]) else -1)
     lows = [effect["interval"][0] for effect in seen.values()]
     return Claim(
@@ -221,8 +231,11 @@ def seen_swaps_only(tables: dict[str, dict[str, Any]], sighted: list[str]) -> Cl
     )
 
 
-def hypersensitive(tables: dict[str, dict[str, Any]]) -> Claim:
+def hypersensitive(tables: dict[str, dict[str, Any]]) -> Claim | None:
+    """None where it was not measured."""
     near = {name: tables[name]["by_distance"][0]["policy"] for name in ("3x3", *WIDTHS)}
+    if not measured(near.values()):
+        return None
     small, others = near["3x3"], [near[name] for name in WIDTHS]
     return Claim(
         "F7",

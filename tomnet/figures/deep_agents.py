@@ -236,7 +236,8 @@ def performance_caption(tables: dict[str, Any]) -> str:
     counts = sorted({performance[name]["networks"] for name in species})
     networks = " or ".join(map(str, counts))
     return (
-        f"{tables['levels']} levels that no network was trained or chosen on, {networks} networks of each species. "
+        f"{tables['levels']} levels of its own for each network, none of them met before, {networks} networks of each "
+        "species. "
         f"Mean return: {earned}; an oracle that sees everything earns {oracle}, a random walk {random}. "
         "Intervals are over networks, those of oracle and random walk over levels."
     )

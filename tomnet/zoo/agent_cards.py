@@ -112,10 +112,11 @@ def _encoder(config: NetworkConfig) -> str:
 def _evaluation(result: Result) -> str:
     place, tables = result.environment, result.tables
     how = (
-        f"One episode of each network on each of {tables['levels']} levels drawn with seed {result.seed}, none of them "
-        f"met in training ({place.get('device', '–')}, {place.get('cores', '–')} cores, commit "
-        f"{place.get('commit') or '–'}). Intervals are over networks; those of the oracle, which sees everything, and "
-        "of the random walk over levels."
+        f"One episode of each network on each of {tables['levels']} levels of its own, drawn with seed {result.seed}, "
+        f"none of them met in training ({place.get('device', '–')}, {place.get('cores', '–')} cores, commit "
+        f"{place.get('commit') or '–'}). The first networks of all conditions meet the same levels, and so on. Intervals "
+        "are over networks and so hold the luck of the levels; those of the oracle, which sees everything, and of the "
+        "random walk are over levels."
     )
     rows = [_performance_row(name, row) for name, row in tables["performance"].items()]
     columns = ("condition", "networks", *MEASURES.values())
