@@ -99,9 +99,7 @@ UPBRINGING = {
         chunk=2,
         levels=256,
     ),
-    "full": Upbringing(
-        learner=LearnerConfig(steps=10_000_000), chunk=144, report_every=50
-    ),
+    "full": Upbringing(learner=LearnerConfig(steps=10_000_000), chunk=144, report_every=50),
 }
 
 
