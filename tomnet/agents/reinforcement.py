@@ -17,6 +17,7 @@ from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 from ..errors import BadSetting
 from ..world.gridworld import ABSENT, Level, State, World, nothing_yet, reset_to_level, step_auto_reset
 from .actor_critic import Eyes, Memory, Network, NetworkConfig, Rewards, forget, own_cell, sight
+from .matrix_convolution import usual_dtype
 
 USUAL_REWARD = 0.1  # a reward beyond this, either way, is an event worth predicting
 
@@ -101,10 +102,6 @@ class Progress(eqx.Module):
     losses: dict[str, Float[Array, "*population"]]
 
 
-def compute_dtype():
-    return jnp.float32 if jax.default_backend() == "cpu" else jnp.bfloat16
-
-
 def optimiser(config: LearnerConfig) -> optax.GradientTransformation:
     learned = config.updates * config.epochs * config.minibatches
     schedule = optax.linear_schedule(config.learning_rate, config.last_rate * config.learning_rate, learned)
@@ -117,7 +114,7 @@ def new_learner(key: Key[Scalar, ""], network: NetworkConfig, config: LearnerCon
     chosen = jax.random.randint(level_key, (config.worlds,), 0, pool.start_cell.shape[0])
     state = reset_to_level(jax.tree.map(lambda leaf: leaf[chosen], pool))
     nothing = jnp.full(config.worlds, ABSENT, jnp.int32), jnp.zeros(config.worlds)
-    blank = net.blank_memory(compute_dtype())
+    blank = net.blank_memory(usual_dtype())
     memory = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (config.worlds, *leaf.shape)), blank)
     moment = Moment(state, *nothing)
     replay = None
@@ -164,7 +161,7 @@ def act(
     dtype=None,
 ) -> tuple[Learner, Unroll, Float[Array, "world"], Float[Array, "2"]]:
     """The network acts in all its worlds. Also: the value of where they end, and returns earned (sum, episodes)."""
-    dtype = dtype or compute_dtype()
+    dtype = dtype or usual_dtype()
     network = learner.network.ready(dtype)
     worlds = learner.earned.shape[0]
 
@@ -225,7 +222,7 @@ def relive(
 
     What needs no memory is computed for all moments at once; only the LSTM goes step by step.
     """
-    dtype = compute_dtype()
+    dtype = usual_dtype()
     network = network.ready(dtype)
     over_all = lambda function: jax.vmap(jax.vmap(function))  # noqa: E731
     own, features, looked = over_all(lambda moment: look(network, moment, eyes, dtype))(moments)

@@ -88,18 +88,19 @@ def frames_of(encounters: Encounter) -> Int[Array, "*batch"]:
     return count if encounters.recent is None else count + encounters.recent.length.astype(jnp.int32)
 
 
-def usual_room(encounters: Encounter, batch: int, margin: float = 1.1) -> Room:
-    """What a batch of this size will need most of the time, judged by some encounters."""
+def usual_room(encounters: Encounter, batch: int) -> Room:
+    """What a batch of this size will need nearly always, judged by some encounters: a few deviations above the mean."""
 
-    def expected(mean) -> int:
-        return int(margin * batch * float(mean))
+    def needed(each: Array) -> int:
+        each = each.astype(jnp.float32)
+        return int(batch * each.mean() + 4 * batch**0.5 * each.std())
 
-    past = expected(frame_count(encounters.past, encounters.past_real).mean())
+    count = frame_count(encounters.past, encounters.past_real)
     if encounters.recent is None:
-        return Room(past)
-    share = recent_waves(encounters.recent) / encounters.recent.length.shape[0]
-    waves = tuple(min(batch, expected(wave)) for wave in share)
-    return Room(past, expected(encounters.recent.length.mean()), waves)
+        return Room(int(1.1 * batch * float(count.mean())))  # batches are dealt out evenly, so there is little spread
+    length = encounters.recent.length
+    waves = tuple(min(batch, needed(length > start)) for start in range(0, encounters.recent.actions.shape[-1], WAVE))
+    return Room(needed(count), needed(length), waves)
 
 
 def recent_waves(recent: Episode) -> Int[Array, "*batch wave"]:
