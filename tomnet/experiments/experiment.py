@@ -17,6 +17,7 @@ from ..agents.population import Part, load_condition
 from ..agents.random_policy import RandomAgent, RandomSpecies
 from ..episodes.encounter import Encounter, Meeting, meet
 from ..episodes.rollout import play, play_and_tell
+from ..errors import BadSetting
 from ..observer.tomnet import ObserverConfig, ToMnet
 from ..observer.training import Sample, TrainingConfig
 from ..world.gridworld import World
@@ -59,6 +60,12 @@ class Member:
     training: TrainingConfig
     steps: int | None = None  # of each episode; None: until it ends
     reuse: int = 1  # encounters drawn from each agent's episodes
+    home: str | None = None  # the experiment that trains it, where this one only borrows it
+
+    def __post_init__(self):
+        tells = isinstance(self.species, Company) and self.species.beliefs
+        if "belief" in self.observer.heads and not tells:
+            raise BadSetting("beliefs", tells, f"the observer {self.name!r} learns beliefs, and nobody tells it any")
 
     def sampler(self) -> Sample:
         """`(key, count) -> encounters`, with agents drawn for the occasion, or with all of a company in turn."""
@@ -74,8 +81,12 @@ class Member:
         return jax.tree.map(lambda leaf: leaf[:count], encounters)
 
     def _sample_company(self, agents: DeepAgent, key: Key[Scalar, ""], count: int) -> Encounter:
-        meet_key, order_key = jax.random.split(key)
-        times = -(-count // (self.reuse * agents.preferred.shape[0]))
+        meet_key, order_key, few_key = jax.random.split(key, 3)
+        company, needed = agents.preferred.shape[0], -(-count // self.reuse)
+        if needed < company:  # for few encounters, most of them need not play at all
+            few = jax.random.permutation(few_key, company)[:needed]
+            agents = jax.tree.map(lambda leaf: leaf[few], agents)
+        times = -(-needed // company)
         encounters = self.meet(meet_key, agents, reuse=self.reuse, times=times)
         chosen = jax.random.permutation(order_key, encounters.past_real.shape[0])[:count]
         return jax.tree.map(lambda leaf: leaf[chosen], encounters)
