@@ -92,7 +92,7 @@ def member_names(experiment: str) -> list[str]:
 
 
 def home(experiment: str, member: str) -> str | None:
-    """The experiment that trains this observer of that one: itself, unless it borrows it. None: there is no such one."""
+    """The experiment that trains this observer of that one: itself, unless it borrows it. None if there is none."""
     members = EXPERIMENTS[experiment].members("laptop") if experiment in EXPERIMENTS else ()
     return next((each.home or experiment for each in members if each.name == member), None)
 
