@@ -35,16 +35,22 @@ class Company:
     part: Part = "training"
     folder: Path | None = None  # of the populations; None: the pretrained ones
     beliefs: bool = False  # whether they are asked what they believe
+    networks: int | None = None  # of each condition, at most; None: all
 
     def agents(self) -> DeepAgent:
         """All of them, condition by condition."""
-        parts = [load_condition(name, self.folder).agents(self.part) for name in self.conditions]
+        parts = []
+        for name in self.conditions:
+            population = load_condition(name, self.folder)
+            most = None if self.networks is None else self.networks * population.objects
+            parts.append(jax.tree.map(lambda leaf, most=most: leaf[:most], population.agents(self.part)))
         return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
 
     def species(self) -> np.ndarray:
         """The number of each agent's condition, in the order of `agents`."""
         parts = [load_condition(name, self.folder) for name in self.conditions]
-        counts = [p.objects * len(p.held_out if self.part == "held out" else p.training) for p in parts]
+        chosen = [{"training": p.training, "held out": p.held_out, "all": p.returns}[self.part] for p in parts]
+        counts = [p.objects * len(some[: self.networks]) for p, some in zip(parts, chosen)]
         return np.repeat(np.arange(len(parts)), counts)
 
 
