@@ -9,10 +9,9 @@ import dataclasses
 
 from ..episodes.encounter import Meeting
 from ..observer.prediction_net import BEHAVIOUR, HEADS
-from ..observer.tomnet import ObserverConfig
-from ..observer.training import TrainingConfig
 from ..world.gridworld import SUBGOAL_MAZE, World
 from .experiment import Company, Member, Preset
+from .presets import DEEP_OBSERVER, DEEP_TRAINING
 
 N_PAST = 4
 MEETING = Meeting(N_PAST, N_PAST, query_at_start=False)
@@ -20,36 +19,6 @@ FIVE = ("5x5",)
 MIXED = ("blind", "3x3", "5x5", "7x7", "9x9")
 NARROW, WIDE = "3x3", "9x9"  # whose curves are shown side by side
 BETA = 0.01
-
-_AGENT_CELL = ObserverConfig(
-    objects=SUBGOAL_MAZE.kinds, embedding=8, mental=True, character_read_out="agent", read_out="agent"
-)
-OBSERVER: dict[Preset, ObserverConfig] = {
-    "smoke": dataclasses.replace(
-        _AGENT_CELL,
-        channels=8,
-        character_channels=8,
-        character_depth=1,
-        mental_channels=8,
-        mental_depth=1,
-        torso_depth=3,
-    ),
-    "laptop": dataclasses.replace(
-        _AGENT_CELL,
-        channels=16,
-        character_channels=16,
-        character_depth=3,
-        mental_channels=16,
-        mental_depth=3,
-        torso_depth=7,
-    ),
-    "full": dataclasses.replace(_AGENT_CELL, torso_depth=9),
-}
-TRAINING: dict[Preset, TrainingConfig] = {
-    "smoke": TrainingConfig(steps=4, batch=16, chunk=2, held_out=16, evaluate_every=1),
-    "laptop": TrainingConfig(steps=800, batch=32, learning_rate=3e-3, chunk=20),
-    "full": TrainingConfig(steps=8_000, batch=512, learning_rate=2e-3, chunk=20, held_out=1024, evaluate_every=20),
-}
 
 
 def member(
@@ -64,8 +33,8 @@ def member(
 ) -> Member:
     """An observer of the training networks of these conditions; with `beliefs`, of what they report as well."""
     heads = HEADS if beliefs else BEHAVIOUR
-    observer = dataclasses.replace(OBSERVER[preset], heads=heads, bottleneck=bottleneck)
-    training = dataclasses.replace(TRAINING[preset], beta=BETA if bottleneck else 0.0)
+    observer = dataclasses.replace(DEEP_OBSERVER[preset], heads=heads, bottleneck=bottleneck)
+    training = dataclasses.replace(DEEP_TRAINING[preset], beta=BETA if bottleneck else 0.0)
     species = Company(conditions, beliefs=beliefs)
     return Member(name, species, world, MEETING, observer, training, reuse=N_PAST + 1, home=home)
 

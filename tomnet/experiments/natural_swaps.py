@@ -184,6 +184,11 @@ def _observed(observer: ToMnet, walks: Walks, kept: np.ndarray) -> dict[str, np.
     return effects
 
 
+def rollouts_for(agents: int) -> int:
+    """Fewer in a small evaluation, which is for trying out."""
+    return min(ROLLOUTS, max(2, agents // 10))
+
+
 def agents_futures(key: Key[Scalar, ""], walks: Walks, rollouts: int = ROLLOUTS) -> np.ndarray:
     """D_JS of the agents' empirical successor maps `[pair, gamma]`, for some pairs at each distance."""
     kept = _where_kept(walks)

@@ -69,7 +69,7 @@ def put_to_the_test(
     history = History.of(*(jax.tree.map(lambda *leaves: np.concatenate(leaves), *each) for each in (before, ways)))
     told = foresee(observer, history, jax.tree.map(lambda *leaves: jnp.concatenate(leaves, 1), *asked))
     assert told.action is not None
-    foreseen = told.action.swapaxes(0, 1).reshape(len(turns), len(scenarios), -1, len(ACTIONS))
+    foreseen = np.asarray(told.action).swapaxes(0, 1).reshape(len(turns), len(scenarios), -1, len(ACTIONS))
     back = np.array([each.back for each in scenarios])[None, :, None, None]
     return Turns(
         agents=np.take_along_axis(np.stack(turns), back, -1)[..., 0],
