@@ -59,7 +59,10 @@ SHUFFLES = (
 )
 PARTS: tuple[Part, ...] = ("training", "held out")
 HEADS = ("action", "consumption", "successor")
-PAPER = {  # Table A1 of the paper: (observer, what is shuffled) → by head, on training and on test agents
+# Table A1 of the paper: (observer, what is shuffled) → by head, on training and on test agents. Only shares compare:
+# our losses are sums over objects and discounts, as in its appendix on losses, and rollouts of the agents themselves
+# lose more than its figures.
+PAPER = {
     ("none", ()): {"action": (1.14, 1.12), "consumption": (0.34, 0.36), "successor": (2.48, 2.53)},
     ("char", ()): {"action": (0.84, 0.86), "consumption": (0.19, 0.16), "successor": (2.23, 2.21)},
     ("char", ("character",)): {"action": (1.61, 1.62), "consumption": (0.83, 0.77), "successor": (3.17, 3.13)},
