@@ -11,7 +11,17 @@ from matplotlib.figure import Figure
 from ..errors import nearest
 from ..experiments.experiment import Result
 from ..files import write_atomically
-from . import goal_inference, goal_snapshots, greedy_agents, random_agents
+from . import (
+    belief_embeddings,
+    explicit_beliefs,
+    false_beliefs,
+    false_beliefs_mixed,
+    goal_inference,
+    goal_snapshots,
+    greedy_agents,
+    random_agents,
+    unseen_swaps,
+)
 from .architecture import architecture_figure
 from .panels import Panels, render
 
@@ -22,6 +32,11 @@ DRAWN: dict[str, ModuleType] = {
     "goal-inference": goal_inference,
     "goal-snapshots": goal_snapshots,
     "greedy-agents": greedy_agents,
+    "false-beliefs": false_beliefs,
+    "false-beliefs-mixed": false_beliefs_mixed,
+    "unseen-swaps": unseen_swaps,
+    "explicit-beliefs": explicit_beliefs,
+    "belief-embeddings": belief_embeddings,
 }
 """By the experiment's name: a module with `panels`, `draw` and `captions`."""
 
