@@ -98,6 +98,13 @@ def draw_levels(key: Key[Scalar, ""], count: int, world: World) -> Level:
     return jax.vmap(sample_level, in_axes=(0, None))(jax.random.split(key, count), world)
 
 
+def levels_with_a_way(key: Key[Scalar, ""], count: int, world: World) -> Level:
+    """Levels, at most `count`, on which the subgoal can be reached: on the others there is no swap to measure."""
+    levels = draw_levels(key, 2 * count + 16, world)  # about three in four have one
+    chosen = np.flatnonzero(Reachable(levels, world).subgoal)[:count]
+    return jax.tree.map(lambda leaf: leaf[chosen], levels)
+
+
 def behave(
     key: Key[Scalar, ""], agent: Agent, levels: Level, world: World, record: Callable[[World], Record] | None = None
 ) -> tuple[Episode, Any]:

@@ -52,7 +52,7 @@ def _examples(key, walks: Walks, observer: ToMnet) -> dict[str, Any]:
     for example in examples.values():
         if example is not None and told.belief is not None:
             (walk,) = np.flatnonzero((where == (example["network"], example["level"])).all(1))
-            for world, name in ((0, "no_swap"), (1 + example["swap"], "swap")):
+            for world, name in ((0, "no_swap"), (1 + example["draw"], "swap")):
                 example[name]["predicted_belief"] = np.asarray(told.belief[world, walk], float).tolist()
     return examples
 

@@ -20,7 +20,7 @@ from ..episodes.targets import GAMMAS
 from ..observer.prediction_net import Predictions
 from ..observer.tomnet import ToMnet
 from ..world.gridworld import World
-from .deep_agents import draw_levels
+from .deep_agents import levels_with_a_way
 from .divergence import jensen_shannon
 from .experiment import Company
 from .foresight import History, check_observer, foresee
@@ -70,7 +70,7 @@ def take_walks(key: Key[Scalar, ""], company: Company, episodes: int, past: int,
     count = agents.preferred.shape[0]
     levels = max(past, -(-episodes // count))
     level_key, past_key, swap_key = jax.random.split(key, 3)
-    mazes = draw_levels(level_key, count * levels, world)
+    mazes = levels_with_a_way(level_key, count * levels, world)
     walking, before, pairs = [], [], []
     for number in range(count):
         agent = jax.tree.map(lambda leaf, i=number: leaf[i], agents)

@@ -36,7 +36,7 @@ def swap_examples(
         examples[name] = None
         if chosen is not None:
             network, swap, level = (int(i) for i in np.unravel_index(chosen, _shape(pairs)))
-            about = {"rule": rule, "network": network, "level": level, "swap": swap}
+            about = {"rule": rule, "network": network, "level": level, "draw": swap}
             examples[name] = about | _example(key, agents[network], pairs[network], swap, level, world, rollouts)
     return examples
 

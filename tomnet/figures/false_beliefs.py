@@ -8,7 +8,7 @@ from ..episodes.targets import GAMMAS
 from ..experiments.experiment import Result
 from ..world.levels import LETTERS
 from . import style
-from .gridworld import draw_field_of_view, draw_query, draw_trajectory
+from .gridworld import draw_field_of_view, draw_query, draw_trajectory, with_subgoal
 from .panels import Panel, Panels, compose_all
 from .swap_curves import ACROSS, COLOURS, GAMMA_SIGNS, WHO, said, shade_view, side_by_side
 
@@ -69,8 +69,10 @@ def _pictures(place: SubFigure, pictures: list[dict[str, Any]], reach: int) -> N
     grid = place.subplots(len(pictures), 2)
     for axes, picture in zip(grid, pictures):
         far, size = picture["distance"], len(picture["swap"]["walls"])
-        draw_trajectory(axes[0], picture["episode"], title=f"{far} cells from {LETTERS[picture['preferred']]}")
-        draw_query(axes[1], picture["swap"], title="swap in view" if far <= reach else "swap out of view")
+        draw_trajectory(
+            axes[0], with_subgoal(picture["episode"]), title=f"{far} cells from {LETTERS[picture['preferred']]}"
+        )
+        draw_query(axes[1], with_subgoal(picture["swap"]), title="swap in view" if far <= reach else "swap out of view")
         draw_field_of_view(axes[1], picture["swap"]["agent_cell"], reach, size)
 
 

@@ -11,21 +11,27 @@ from matplotlib import patheffects
 from matplotlib.axes import Axes
 from matplotlib.collections import PatchCollection
 from matplotlib.colors import LinearSegmentedColormap, PowerNorm
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Circle, FancyArrowPatch, Rectangle
 
 from ..world.gridworld import MOVES
 from ..world.levels import LETTERS
-from .style import GRID, HAPPENED, IDEAL, NETWORK, OBJECTS, WALL, number, object_colour, tint
+from .style import BLUE, GRID, HAPPENED, IDEAL, NETWORK, OBJECTS, VERMILLION, WALL, number, object_colour, tint
 
-SUBGOAL, SUBGOAL_COLOUR = len(OBJECTS), "#F5D547"  # it comes after the four objects, and is a star
+SUBGOAL = len(OBJECTS)  # it comes after the four objects
 SURELY_NOTHING = 0.02  # below this, from a cell without a way out, no object is worth naming
 OCCUPANCY = LinearSegmentedColormap.from_list(
     "occupancy", ["white", *(tint(NETWORK, s) for s in (0.35, 0.7, 1.0)), "#00304D"]
 )
+NEVER_SEEN, SEEN_BEFORE = "#A8A8A8", "#DDDDDD"  # light enough for walls to stand out from
+FAINTEST_BELIEF = 0.003  # what remains below is spread too thin to be seen
+CHANGE = LinearSegmentedColormap.from_list("change", [VERMILLION, "white", BLUE])
 
 
 def draw_level(axes: Axes, state: dict[str, Any], *, title: str = "", grid: bool = True) -> None:
-    """Walls dark, objects as coloured squares with their letters. `state`: a plain snapshot or episode."""
+    """Walls dark, objects as coloured squares with their letters. `state`: a plain snapshot or episode.
+
+    A subgoal is no object like the others: `with_subgoal` sets it apart, and it is drawn as a star.
+    """
     walls = np.asarray(state["walls"], bool)
     rows, cols = walls.shape
     axes.set(xlim=(-0.5, cols - 0.5), ylim=(rows - 0.5, -0.5), aspect="equal", xticks=[], yticks=[])
@@ -39,14 +45,21 @@ def draw_level(axes: Axes, state: dict[str, Any], *, title: str = "", grid: bool
     for kind, cell in enumerate(state["object_cells"]):
         if cell >= 0:  # an object that was never there, or is eaten, has no cell
             draw_object(axes, kind, *divmod(cell, cols))
+    if state.get("subgoal_cell", -1) >= 0:
+        draw_object(axes, SUBGOAL, *divmod(state["subgoal_cell"], cols))
     if title:
         axes.set_title(title, fontsize=8, pad=3)
 
 
+def with_subgoal(state: dict[str, Any]) -> dict[str, Any]:
+    """A state or episode whose last object is a subgoal, as the drawing functions want it."""
+    *objects, subgoal = state["object_cells"]
+    return {**state, "object_cells": objects, "subgoal_cell": subgoal}
+
+
 def draw_object(axes: Axes, kind: int, row: int, col: int) -> None:
     if kind == SUBGOAL:
-        size = 1.1 * _letter_size(axes)
-        axes.plot(col, row, "*", color=SUBGOAL_COLOUR, markeredgecolor=IDEAL, markersize=size, mew=0.5, zorder=5)
+        axes.plot(col, row, "*", color="black", markersize=1.5 * _letter_size(axes), zorder=5, markeredgewidth=0)
         return
     axes.add_patch(
         Rectangle(
@@ -85,7 +98,8 @@ def _letter_size(axes: Axes) -> float:
 def fill_cells(axes: Axes, cells: Sequence | np.ndarray, colour, *, zorder: float) -> None:
     squares = [Rectangle((col - 0.5, row - 0.5), 1, 1) for row, col in cells]
     axes.add_collection(
-        PatchCollection(squares, facecolor=colour, edgecolor="none", zorder=zorder),
+        # an edge of their own colour closes the hairlines that a screen shows between neighbours
+        PatchCollection(squares, facecolor=colour, edgecolor="face", linewidth=0.3, zorder=zorder),
         autolim=False,
     )
 
@@ -111,7 +125,7 @@ def draw_query(axes: Axes, query: dict[str, Any], *, title: str = "") -> None:
     draw_agent(axes, query["agent_cell"], len(query["walls"]))
 
 
-def draw_trajectory(axes: Axes, episode: dict[str, Any], *, title: str = "") -> None:
+def draw_trajectory(axes: Axes, episode: dict[str, Any], *, title: str = "", width: float = 0.16) -> None:
     """A past episode: an arrow for each action where it was taken, a ring where the agent stayed."""
     draw_level(axes, episode, title=title)
     size = len(episode["walls"])
@@ -120,7 +134,8 @@ def draw_trajectory(axes: Axes, episode: dict[str, Any], *, title: str = "") -> 
     moves = MOVES[np.asarray(episode["actions"])]
     stays = (moves == 0).all(-1)
     # an arrow stops short of an object, whose letter it would hide, and of a wall that it bumps into
-    short = np.isin(cells[1:], episode["object_cells"]) | (cells[1:] == cells[:-1])
+    marked = [*episode["object_cells"], episode.get("subgoal_cell", -1)]
+    short = np.isin(cells[1:], marked) | (cells[1:] == cells[:-1])
     lengths = np.where(short, 0.5, 0.9)[:, None] * moves
     axes.quiver(
         *(cols[~stays], rows[~stays], lengths[~stays, 1], lengths[~stays, 0]),
@@ -130,7 +145,7 @@ def draw_trajectory(axes: Axes, episode: dict[str, Any], *, title: str = "") -> 
         scale=1,
         units="xy",
         pivot="tail",
-        width=0.16,
+        width=width,
         headwidth=3.6,
         headlength=3,
         headaxislength=2.8,
@@ -216,3 +231,52 @@ def draw_occupancy(axes: Axes, state: dict[str, Any], occupancy, *, largest: flo
                     zorder=4,
                 )
             )
+
+
+# --- Partial observability
+
+
+def draw_fog(axes: Axes, visibility) -> None:
+    """Dark where the agent has never looked (0), light where it looked before (1), white where it looks now (2)."""
+    seen = np.asarray(visibility)
+    fill_cells(axes, np.argwhere(seen == 0), NEVER_SEEN, zorder=0.5)
+    fill_cells(axes, np.argwhere(seen == 1), SEEN_BEFORE, zorder=0.5)
+
+
+def draw_belief(axes: Axes, belief: Sequence[float], kind: int, size: int) -> None:
+    """Where an agent believes an object to be: circles whose area is the probability. The last number is "nowhere"."""
+    likely = [(cell, number(p)) for cell, p in enumerate(belief[: size * size]) if number(p) >= FAINTEST_BELIEF]
+    circles = [Circle((cell % size, cell // size), 0.5 * float(np.sqrt(p))) for cell, p in likely]
+    edges = [0.6 if p > 0.05 else 0.0 for _, p in likely]  # an outline would be larger than what it encloses
+    axes.add_collection(
+        PatchCollection(circles, facecolor=object_colour(kind), edgecolor=IDEAL, linewidth=edges, zorder=4),
+        autolim=False,
+    )
+
+
+def draw_swap(axes: Axes, before: Sequence[int], after: Sequence[int], size: int) -> None:
+    """An arrow from where each object was to where a swap has put it."""
+    for kind, (was, now) in enumerate(zip(before, after)):
+        if was >= 0 and was != now:
+            (row, col), (new_row, new_col) = divmod(was, size), divmod(now, size)
+            arrow = FancyArrowPatch(
+                (col, row),
+                (new_col, new_row),
+                connectionstyle="arc3,rad=0.25",
+                arrowstyle="-|>,head_length=3,head_width=1.6",
+                shrinkA=4,
+                shrinkB=4,
+                linewidth=1.1,
+                color=object_colour(kind),
+                path_effects=[patheffects.withStroke(linewidth=2.2, foreground="white")],
+                zorder=7,
+            )
+            axes.add_patch(arrow)
+
+
+def draw_change(axes: Axes, state: dict[str, Any], change, *, largest: float, title: str = ""):
+    """What a map has gained (blue) and lost (vermillion); the artist, for a colour bar."""
+    draw_level(axes, state, title=title, grid=False)
+    shares = np.ma.masked_where(np.asarray(state["walls"], bool), np.asarray(change, float))
+    edges = np.arange(len(shares) + 1) - 0.5
+    return axes.pcolormesh(edges, edges, shares, cmap=CHANGE, vmin=-largest, vmax=largest, zorder=1)
