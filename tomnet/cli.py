@@ -17,6 +17,7 @@ import tyro
 from tyro.conf import Positional, arg
 
 from . import __version__
+from .cli_sally_anne import SallyAnne
 from .console import print_claims, print_json, print_measurements, print_table, say
 from .cpu import prepare_cpu
 from .errors import BadFile, BadSetting, TomnetError, nearest
@@ -198,6 +199,7 @@ COMMANDS: dict[str, type] = {
     "evaluate": Evaluate,
     "report": Report,
     "figures": Figures,
+    "sally-anne": SallyAnne,
     "bench": Bench,
 }
 
