@@ -115,9 +115,9 @@ def read_everything(observer: ToMnet, encounters: Encounter, batch: int = BATCH)
     """As `read`, for more encounters than fit side by side; posteriors stand for themselves by their means."""
     check_kind(observer, encounters)
     count = encounters.past_real.shape[0]
-    batches = in_batches(count, batch)
-    room = room_for(pick(encounters, batches))  # one for all, or each batch would be a program of its own
-    readings = [_read(observer, pick(encounters, index), room) for index in batches]
+    dealt = jax.tree.map(jnp.asarray, pick(encounters, in_batches(count, batch)))
+    room = room_for(dealt)  # one for all, or each batch would be a program of its own
+    readings = [_read(observer, pick(dealt, index), room) for index in range(dealt.past_real.shape[0])]
     return _joined([jax.tree.map(np.asarray, reading) for reading in readings], count)
 
 

@@ -15,7 +15,7 @@ from .deep_rl_agents import SPECIES_NAMES
 from .gridworld import draw_policy_arrows
 from .panels import Panel, Panels, compose_all
 
-SPECIES_COLOURS = {"blind": style.NO_PAST, "stateless-5x5": style.VERMILLION, "5x5": style.BLUE}
+SPECIES_COLOURS = {"blind": style.NO_PAST, "stateless-5x5": style.GREEN, "5x5": style.BLUE}
 SPECIES_MARKERS = {"blind": "o", "stateless-5x5": "s", "5x5": "^"}
 LEFT_HANDED, RIGHT_HANDED = style.BLUE, style.ORANGE
 SHOWN_POSTERIORS = 12  # of each agent; all of them would be one blot
@@ -222,7 +222,7 @@ def _extent(subspecies: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
 def _around(axes: Axes, subspecies: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     """Both panels show the same part of the plane, in equal scales."""
     mean, deviation = _extent(subspecies)
-    low, high = (mean - 1.2 * deviation).min(0), (mean + 1.2 * deviation).max(0)
+    low, high = (mean - 2 * deviation).min(0), (mean + 2 * deviation).max(0)
     middle, half = (low + high) / 2, max(float((high - low).max()) / 2, 0.3)
     low, high = middle - half, middle + half
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
@@ -318,7 +318,7 @@ def _fields(place: SubFigure, fields: dict[str, Any]) -> None:
         difference = arrows["one"] - arrows["other"]
         shown = {"cluster 1": arrows["one"], "cluster 2": arrows["other"], "difference": difference}
         for col, (name, vectors) in enumerate(shown.items()):
-            colour: Any = style.HAPPENED if name == "difference" else standing_only(one["query"], shades)
+            colour: Any = style.IDEAL if name == "difference" else standing_only(one["query"], shades)
             title = name if row == 0 else ""
             draw_policy_arrows(grid[row, col], one["query"], vectors, colour=colour, title=title)
 

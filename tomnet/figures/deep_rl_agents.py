@@ -72,7 +72,7 @@ def _usefulness(place: SubFigure, cuts: dict[str, Any], floor: dict[str, Any]) -
             elinewidth=0.8,
         )
         paper = style.column(rows, "paper")
-        axes.hlines(paper, x - 0.46 * width, x + 0.46 * width, color=style.HAPPENED, linewidth=1.2, zorder=4)
+        axes.hlines(paper, x - 0.46 * width, x + 0.46 * width, color=style.ORANGE, linewidth=1.6, zorder=4)
     saved = [1 - row["floor"] / row["none"] for row in (floor["heads"][head] for head in HEAD_NAMES)]
     style.ideal_marks(axes, np.arange(len(saved)) + 1.62 * width, saved)
     axes.axhline(0, color=style.IDEAL, linewidth=0.6)
@@ -82,7 +82,7 @@ def _usefulness(place: SubFigure, cuts: dict[str, Any], floor: dict[str, Any]) -
     axes.set_ylim(min(0, axes.get_ylim()[0]), 1.02)
     signs = [style.sign(NETS[name], "s", colour) for name, colour in NET_COLOURS.items()]
     others = [
-        style.sign("paper", "_", style.HAPPENED),
+        style.sign("paper", "_", style.ORANGE),
         style.sign("rollouts of the agent", "D", style.IDEAL, filled=False),
     ]
     place.legend(handles=[*signs, *others], loc="outside lower center", ncols=3)
