@@ -16,7 +16,8 @@ from tomnet.experiments.run import AGENTS, check_preset
 from tomnet.observer.training import EVALUATION_STREAM
 
 MODULES = (random_agents, goal_inference, goal_snapshots, greedy_agents)
-LEDGER = {f"{section}{n}" for section, last in {"R": 5, "G": 8, "F": 7, "B": 4}.items() for n in range(1, last + 1)}
+LAST = {"R": 5, "G": 8, "D": 6, "F": 7, "B": 4}
+LEDGER = {f"{section}{n}" for section, last in LAST.items() for n in range(1, last + 1)}
 ALL_MEMBERS = [
     pytest.param(member, id=f"{name}-{preset}-{member.name}")
     for name, experiment in EXPERIMENTS.items()

@@ -6,10 +6,12 @@ The claims come from the experiments' own rules, so a table that lacks what they
 import copy
 from typing import Any
 
-from figures import hand_made_minds
+from figures import hand_made_deep, hand_made_minds
 
 from tomnet.experiments import (
+    agent_embeddings,
     belief_embeddings,
+    deep_rl_agents,
     explicit_beliefs,
     false_beliefs,
     false_beliefs_mixed,
@@ -204,6 +206,8 @@ TABLES = {
     "goal-inference": (goal_tables, goal_inference),
     "goal-snapshots": (snapshot_tables, goal_snapshots),
     "greedy-agents": (greedy_tables, greedy_agents),
+    "deep-rl-agents": (hand_made_deep.deep_tables, deep_rl_agents),
+    "agent-embeddings": (hand_made_deep.embedding_tables, agent_embeddings),
     "false-beliefs": (hand_made_minds.false_belief_tables, false_beliefs),
     "false-beliefs-mixed": (hand_made_minds.mixed_tables, false_beliefs_mixed),
     "unseen-swaps": (hand_made_minds.unseen_tables, unseen_swaps),

@@ -2,7 +2,9 @@
 
 from ..errors import nearest
 from . import (
+    agent_embeddings,
     belief_embeddings,
+    deep_rl_agents,
     explicit_beliefs,
     false_beliefs,
     false_beliefs_mixed,
@@ -21,6 +23,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         goal_inference,
         goal_snapshots,
         greedy_agents,
+        deep_rl_agents,
+        agent_embeddings,
         false_beliefs,
         false_beliefs_mixed,
         unseen_swaps,

@@ -12,7 +12,9 @@ from ..errors import nearest
 from ..experiments.experiment import Result
 from ..files import write_atomically
 from . import (
+    agent_embeddings,
     belief_embeddings,
+    deep_rl_agents,
     explicit_beliefs,
     false_beliefs,
     false_beliefs_mixed,
@@ -32,6 +34,8 @@ DRAWN: dict[str, ModuleType] = {
     "goal-inference": goal_inference,
     "goal-snapshots": goal_snapshots,
     "greedy-agents": greedy_agents,
+    "deep-rl-agents": deep_rl_agents,
+    "agent-embeddings": agent_embeddings,
     "false-beliefs": false_beliefs,
     "false-beliefs-mixed": false_beliefs_mixed,
     "unseen-swaps": unseen_swaps,
