@@ -11,6 +11,7 @@ from tomnet.experiments.character_space import (
     dimension_table,
     dimensions_of,
     explained,
+    fisher_interval,
     linear_read_out,
     neighbour_read_out,
     shown_pair,
@@ -55,8 +56,14 @@ def test_explained_is_the_share_between_groups():
     labels = np.array([0, 0, 1, 1])
     assert explained(np.array([1.0, 1, 2, 2]), labels) == pytest.approx(1)
     assert explained(np.array([1.0, 2, 1, 2]), labels) == pytest.approx(0)
-    assert explained(np.array([0.0, 2, 4, 6]), labels) == pytest.approx(16 / 20)
+    assert explained(np.array([0.0, 2, 4, 6]), labels) == pytest.approx(1 - (4 / 2) / (20 / 3))
     assert explained(np.ones(4), labels) == 0
+
+
+@pytest.mark.parametrize("kinds", [2, 10])
+def test_many_groups_explain_no_more_by_chance_than_few(kinds):
+    shares = [explained(random(seed).normal(size=40), np.arange(40) % kinds) for seed in range(200)]
+    assert np.mean(shares) < 0.06
 
 
 def company():
@@ -82,6 +89,14 @@ def test_a_dimension_carries_what_explains_it():
     assert dimensions_of(rows, "species") == [0]
     assert dimensions_of(rows, "object") == [1]
     assert rows[1]["object_share"] > 0.99
+
+
+def test_a_dimension_may_carry_something_else():
+    """Such as the hand with which stateless agents follow walls: no preference, and hardly a species."""
+    species, preferred = np.repeat([0, 1, 2], 40), np.tile(np.arange(4), 30)
+    means = random().normal(size=(120, 1))
+    (row,) = dimension_table(np.ones((120, 1)), means, species, preferred, species > 0)
+    assert row["carries"] == "other"
 
 
 def test_the_most_informative_dimension_comes_first():
@@ -175,6 +190,13 @@ def test_where_all_have_one_hand_there_is_nothing_to_tell_apart():
 
 def test_a_single_cluster_tells_half():
     assert told_apart(np.zeros(4, bool), np.array([True, True, True, False])) == 0.5
+
+
+def test_a_handful_of_points_is_not_enough_to_be_sure():
+    assert not fisher_interval(0.99, 3)[0] > 0
+    assert fisher_interval(0.6, 10)[0] < 0 < fisher_interval(0.7, 10)[0]
+    low, high = fisher_interval(0.5, 103)
+    assert (low, high) == pytest.approx((0.339, 0.632), abs=1e-3)
 
 
 def test_correlation_needs_three_that_vary():

@@ -219,8 +219,8 @@ def subspecies_table(
     are looked for where preferences do not show.
     """
     networks = _stateless_networks(met)
-    where = [row["dimension"] for row in dimensions if row["carries"] == "species"]
-    where = where or [row["dimension"] for row in dimensions if row["used"]] or list(range(len(dimensions)))
+    where = [row["dimension"] for row in dimensions if row["used"] and row["carries"] != "object"]
+    where = where or list(range(len(dimensions)))
     each = met.means(posteriors.mean)
     points = np.stack([each[met.network == network].mean(0) for network in networks])
     clusters = two_clusters(points[:, where])

@@ -12,6 +12,7 @@ import numpy as np
 from .claims import bootstrap
 
 USED, COLLAPSED = 0.1, 0.05  # nats of KL(posterior ‖ prior), on average: above, below
+TELLING = 0.1  # share of a dimension's variance that a factor must explain to be what it carries
 NEIGHBOURS = 5
 
 
@@ -53,13 +54,16 @@ def confusion(labels: np.ndarray, told: np.ndarray, kinds: int) -> list[list[flo
 
 
 def explained(values: np.ndarray, labels: np.ndarray) -> float:
-    """The share of the variance that lies between the groups; 0 where nothing varies."""
-    total = ((values - values.mean()) ** 2).sum()
-    if not total > 0:
+    """The share of the variance that lies between the groups, less what chance puts there; 0 where nothing varies.
+
+    Many small groups explain much by chance alone, and factors with different numbers of them are compared here.
+    """
+    total, kinds = ((values - values.mean()) ** 2).sum(), np.unique(labels)
+    spare = len(values) - len(kinds)
+    if not total > 0 or spare < 1:
         return 0.0
-    means = {label: values[labels == label].mean() for label in np.unique(labels)}
-    between = sum((labels == label).sum() * (mean - values.mean()) ** 2 for label, mean in means.items())
-    return float(between / total)
+    within = sum(((values[labels == kind] - values[labels == kind].mean()) ** 2).sum() for kind in kinds)
+    return float(max(0.0, 1 - (within / spare) / (total / (len(values) - 1))))
 
 
 def dimension_table(
@@ -68,7 +72,8 @@ def dimension_table(
     """For each dimension, from `[agent, dimension]` tables: what it holds in nats, and what about.
 
     A used dimension carries the object if, among the sighted agents of a species, preferences explain more of its
-    variance than species do among all agents; otherwise it carries the species.
+    variance than species do among all agents; the species if it is the other way round; and something else where
+    neither explains a tenth.
     """
     within = means.copy()
     for kind in np.unique(species):
@@ -86,10 +91,16 @@ def dimension_table(
                 "collapsed": bool(held < COLLAPSED),
                 "species_share": by_species,
                 "object_share": by_object,
-                "carries": ("object" if by_object > by_species else "species") if used else None,
+                "carries": _factor(by_species, by_object) if used else None,
             }
         )
     return rows
+
+
+def _factor(by_species: float, by_object: float) -> str:
+    if max(by_species, by_object) < TELLING:
+        return "other"
+    return "object" if by_object > by_species else "species"
 
 
 def dimensions_of(rows: list[dict[str, Any]], factor: str) -> list[int]:
@@ -201,20 +212,28 @@ def agreement(along: np.ndarray, sides: np.ndarray, statistic: np.ndarray) -> di
     """
     positive = statistic > 0
     turned = -1.0 if correlation(along, statistic) < 0 else 1.0
+    sides = sides.astype(bool)
+    matched, matched_interval = told_apart(sides, positive), (float("nan"), float("nan"))
+    if np.isfinite(matched):  # otherwise hardly any resample is
+        matched, matched_interval = bootstrap(told_apart, sides, positive)
+    together = correlation(turned * along, statistic)
     return {
-        **_with_interval("accuracy", told_apart, sides.astype(bool), positive),
-        **_with_interval("correlation", correlation, turned * along, statistic),
+        "accuracy": matched,
+        "accuracy_interval": matched_interval,
+        "correlation": together,
+        "correlation_interval": fisher_interval(together, len(along)),
         "turned": turned,
         "positive": int(positive.sum()),
         "negative": int((~positive).sum()),
     }
 
 
-def _with_interval(name: str, statistic: Any, *columns: np.ndarray) -> dict[str, Any]:
-    value, interval = statistic(*columns), (float("nan"), float("nan"))
-    if np.isfinite(value):  # otherwise hardly any resample is
-        value, interval = bootstrap(statistic, *columns)
-    return {name: value, f"{name}_interval": interval}
+def fisher_interval(value: float, count: int) -> tuple[float, float]:
+    """The 95% interval of a correlation; resampling would be too sure of itself with a handful of points."""
+    if count < 4 or not np.isfinite(value):
+        return float("nan"), float("nan")
+    middle, error = np.arctanh(np.clip(value, -1 + 1e-9, 1 - 1e-9)), 1.96 / np.sqrt(count - 3)
+    return float(np.tanh(middle - error)), float(np.tanh(middle + error))
 
 
 def told_apart(sides: np.ndarray, positive: np.ndarray) -> float:

@@ -192,7 +192,7 @@ def _nats(place: SubFigure, divergence: dict[str, Any], dimensions: list[dict[st
     axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     style.reference(axes, 0.1, "used", outside=True)
     style.reference(axes, 0.05, "collapsed", outside=True)
-    factors = {"species": "spec.", "object": "obj.", None: "–"}
+    factors = {"species": "spec.", "object": "obj.", "other": "other", None: "–"}
     axes.set_xticks(np.arange(len(order)), [f"{i + 1}\n{factors[dimensions[i]['carries']]}" for i in order], fontsize=7)
     axes.set(xlabel="dimension, and what it carries", ylabel="mean KL from the prior, nats")
     signs = [style.sign(SPECIES_NAMES[name], "s", SPECIES_COLOURS[name]) for name in SPECIES_COLOURS]
@@ -200,7 +200,7 @@ def _nats(place: SubFigure, divergence: dict[str, Any], dimensions: list[dict[st
 
 
 def _place_of(dimension: dict[str, Any]) -> int:
-    return ("species", "object", None).index(dimension["carries"])
+    return ("species", "object", "other", None).index(dimension["carries"])
 
 
 # --- Figure 9
