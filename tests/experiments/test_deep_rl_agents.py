@@ -135,6 +135,11 @@ def test_the_worst_head_decides_about_generalisation(deep, gap, verdict):
     assert verdicts(deep_rl_agents, deep)["D3"] == verdict
 
 
+def test_an_observer_that_learned_nothing_does_not_generalise(deep):
+    deep["cuts"]["successor"]["none"]["lead_interval"] = (-0.1, 0.1)
+    assert verdicts(deep_rl_agents, deep)["D3"] == "not reproduced"
+
+
 @pytest.mark.parametrize(
     ("accuracy", "verdict"),
     [(0.95, "reproduced"), (0.94, "partly"), (0.79, "not reproduced"), (1 / 3, "not reproduced")],

@@ -19,6 +19,7 @@ SPECIES_COLOURS = {"blind": style.NO_PAST, "stateless-5x5": style.GREEN, "5x5": 
 SPECIES_MARKERS = {"blind": "o", "stateless-5x5": "s", "5x5": "^"}
 LEFT_HANDED, RIGHT_HANDED = style.BLUE, style.ORANGE
 SHOWN_POSTERIORS = 12  # of each agent; all of them would be one blot
+LEAST_TURN = 0.05  # that an axis shows: less than that is nothing to look at
 ENCLOSED = 0.8  # of an agent's density, as in the paper
 
 
@@ -110,11 +111,12 @@ def panels(result: Result) -> Panels:
 # --- Figure 8
 
 
-def ellipses(axes: Axes, mean: np.ndarray, deviation: np.ndarray, colour: Any, *, alpha: float = 0.25) -> None:
-    """One standard deviation around each mean."""
+def ellipses(axes: Axes, mean: np.ndarray, deviation: np.ndarray, colour: Any, *, marker: str = "o") -> None:
+    """One standard deviation around each mean; the more there are, the lighter, or the last would hide the others."""
     if not len(mean):
         return
-    size = 2 * deviation
+    size, alpha = 2 * deviation, min(0.25, 1.5 / len(mean))
+    axes.plot(*mean.T, marker, color=colour, markersize=2, markeredgewidth=0, zorder=3)
     axes.add_collection(
         EllipseCollection(
             *(size[:, 0], size[:, 1], np.zeros(len(mean))),
@@ -122,7 +124,7 @@ def ellipses(axes: Axes, mean: np.ndarray, deviation: np.ndarray, colour: Any, *
             offsets=mean,
             offset_transform=axes.transData,
             facecolor=(*to_rgb(colour), alpha),
-            edgecolor=(*to_rgb(colour), 0.9),
+            edgecolor=(*to_rgb(colour), 0.6),
             linewidth=0.5,
         )
     )
@@ -150,8 +152,8 @@ def _by_species(place: SubFigure, posteriors: dict[str, Any]) -> None:
     species = np.asarray(posteriors["species"])
     _prior(axes)
     for name, colour in SPECIES_COLOURS.items():
-        ellipses(axes, mean[species == name], deviation[species == name], colour)
-        axes.plot(*mean[species == name].T, SPECIES_MARKERS[name], color=colour, markersize=2, zorder=3)
+        some = species == name
+        ellipses(axes, mean[some], deviation[some], colour, marker=SPECIES_MARKERS[name])
     _square(axes, mean, deviation, pair["dimensions"])
     signs = [style.sign(SPECIES_NAMES[name], SPECIES_MARKERS[name], SPECIES_COLOURS[name]) for name in SPECIES_COLOURS]
     place.legend(handles=signs, loc="outside lower center", ncols=3)
@@ -235,7 +237,7 @@ def _traces(place: SubFigure, subspecies: dict[str, Any]) -> None:
     for row in subspecies["each"]:
         mean, deviation = _arrays(row)
         shown = slice(0, SHOWN_POSTERIORS)
-        ellipses(axes, mean[shown], deviation[shown], hand_colour(row["index"]), alpha=0.06)
+        ellipses(axes, mean[shown], deviation[shown], hand_colour(row["index"]))
     _around(axes, subspecies)
     place.legend(handles=_hand_signs(), loc="outside lower center", ncols=2)
 
@@ -305,6 +307,8 @@ def _turns(place: SubFigure, fields: dict[str, Any]) -> None:
         elinewidth=0.8,
     )
     axes.axhline(0, color=style.IDEAL, linewidth=0.6)
+    low, high = axes.get_ylim()
+    axes.set_ylim(min(low, -LEAST_TURN), max(high, LEAST_TURN))
     axes.set_xticks(x, [f"cluster {i + 1}" for i in x])
     axes.set(xlim=(-0.7, len(rows) - 0.3), ylabel="anticlockwise turn")
 
@@ -315,10 +319,10 @@ def _fields(place: SubFigure, fields: dict[str, Any]) -> None:
     for row, one in enumerate(fields["shown"]):
         shades = [shade(value, largest) for value in one["divergence"]]
         arrows = {name: np.asarray(one[name], float) for name in ("one", "other")}
-        difference = arrows["one"] - arrows["other"]
-        shown = {"cluster 1": arrows["one"], "cluster 2": arrows["other"], "difference": difference}
+        difference = (arrows["one"] - arrows["other"]) / 2  # at full length arrows would run into each other
+        shown = {"cluster 1": arrows["one"], "cluster 2": arrows["other"], "half the difference": difference}
         for col, (name, vectors) in enumerate(shown.items()):
-            colour: Any = style.IDEAL if name == "difference" else standing_only(one["query"], shades)
+            colour: Any = style.IDEAL if name == "half the difference" else standing_only(one["query"], shades)
             title = name if row == 0 else ""
             draw_policy_arrows(grid[row, col], one["query"], vectors, colour=colour, title=title)
 
