@@ -161,7 +161,7 @@ def test_asking_about_many_worlds_gives_what_asking_about_each_does(observer, co
 
 @pytest.fixture(scope="module")
 def walks(company):
-    return take_walks(jax.random.key(0), company, 64, 4, WORLD)
+    return take_walks(jax.random.key(0), company, 32, 4, WORLD)  # twice as many: they see 5×5
 
 
 def test_walks_are_of_every_agent_with_a_past_of_its_own(walks):

@@ -19,7 +19,7 @@ from .belief_forecast import forecast_table
 from .claims import Claim, verdict
 from .experiment import Experiment, Member, Preset
 from .minds import FIVE, MIXED, NARROW, WIDE, mixed_member
-from .mixed_company import SIGHTED, curves_of, walk_all
+from .mixed_company import curves_of, walk_all
 from .natural_swaps import Walks, predictions
 from .swap_curves import FOLLOWS_SIGHT, agreement, follows_sight, seen_above_unseen
 from .swap_examples import swap_examples
@@ -35,8 +35,8 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict
     meet_key, walk_key, example_key = jax.random.split(stream(seed, EVALUATION_STREAM), 3)
     observer = observers["mixed"]
     met = meet_everyone(meet_key, members("smoke")[0], "held out", agents)
-    walks = walk_all(walk_key, SIGHTED, agents)
     (shown,) = FIVE
+    walks = walk_all(walk_key, (NARROW, shown, WIDE), agents)
     tables = {
         "forecast": forecast_table(observer, met, MIXED),
         "natural": curves_of(walks, observer),

@@ -33,6 +33,9 @@ CHECKED = (
 )
 
 
+MORE = {"3x3": 4, "5x5": 2}  # as many episodes: the less an agent sees, the more seldom it has seen what it likes
+
+
 @dataclasses.dataclass(frozen=True)
 class Walks:
     """One condition's agents on their way to the subgoal, and the swaps that meet them there."""
@@ -65,10 +68,12 @@ class Effects:
 
 
 def take_walks(key: Key[Scalar, ""], company: Company, episodes: int, past: int, world: World) -> Walks:
-    """About that many episodes of one condition's agents, each with so many past ones."""
+    """About that many episodes of one condition's agents, or more where few come by what they like; each with so many
+    past ones."""
+    (condition,) = company.conditions
     agents = company.agents()
     count = agents.preferred.shape[0]
-    levels = max(past, -(-episodes // count))
+    levels = max(past, -(-episodes * MORE.get(condition, 1) // count))
     level_key, past_key, swap_key = jax.random.split(key, 3)
     mazes = levels_with_a_way(level_key, count * levels, world)
     walking, before, pairs = [], [], []
@@ -76,15 +81,18 @@ def take_walks(key: Key[Scalar, ""], company: Company, episodes: int, past: int,
         agent = jax.tree.map(lambda leaf, i=number: leaf[i], agents)
         mine = jax.tree.map(lambda leaf, i=number: leaf[i * levels : (i + 1) * levels], mazes)
         walking.append(agent)
-        before.append(watch(jax.random.fold_in(past_key, number), agent, levels, past, world))
+        pool = max(past, -(-episodes // count))
+        before.append(watch(jax.random.fold_in(past_key, number), agent, levels, past, world, pool))
         pairs.append(swap_pairs(jax.random.fold_in(swap_key, number), agent, mine, world))
     networks = np.arange(count) // world.objects
     return Walks(walking, networks, jax.tree.map(lambda *leaves: np.stack(leaves), *before), pairs, world)
 
 
-def watch(key: Key[Scalar, ""], agent: DeepAgent, histories: int, past: int, world: World) -> Episode:
-    """`[history, past]`: as many episodes as histories, or as many as one needs, each shared by neighbours."""
-    pool = max(histories, past)
+def watch(
+    key: Key[Scalar, ""], agent: DeepAgent, histories: int, past: int, world: World, pool: int | None = None
+) -> Episode:
+    """`[history, past]`: of as many episodes as histories or, with `pool`, as told; each is shared by neighbours."""
+    pool = max(histories if pool is None else pool, past, 1)
     episodes = jax.tree.map(np.asarray, _play(key, agent, pool, world))
     chosen = (np.arange(histories)[:, None] + np.arange(past)) % pool
     return jax.tree.map(lambda leaf: leaf[chosen], episodes)

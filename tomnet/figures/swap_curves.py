@@ -21,7 +21,7 @@ CONDITION_SIGNS = {
 }
 GAMMA_SIGNS = dict(zip(GAMMAS, (("o", style.SKY_BLUE), ("s", style.BLUE), ("^", "#003F63"))))
 ACROSS = "swap distance, cells"
-FEW = 10  # pairs: what rests on fewer is left out
+FEW = 2  # pairs: what rests on fewer is left out
 
 
 def named(condition: str) -> str:
@@ -38,6 +38,8 @@ def series(
     axes: Axes, table: dict[str, Any], who: str, what: str, *, marker: str, colour: style.Colour, shift: float = 0.0
 ) -> None:
     rows = measured(table, who, what)
+    if not rows:
+        return
     x = style.column(rows, "distance") + shift
     axes.plot(x, style.column(rows, "mean"), color=colour, linewidth=0.8, zorder=2)
     style.network_points(axes, x, rows, "mean", "interval", colour=colour, marker=marker)
