@@ -31,7 +31,7 @@ from tomnet.episodes.encounter import Encounter  # noqa: E402
 from tomnet.episodes.episode import ACTION_COUNT, Snapshot  # noqa: E402
 from tomnet.experiments.environment import environment  # noqa: E402
 from tomnet.experiments.registry import find  # noqa: E402
-from tomnet.observer.frames import capacity_for, channels, frame_count, pair_planes, state_planes  # noqa: E402
+from tomnet.observer.frames import Room, capacity_for, channels, frame_count, pair_planes, state_planes  # noqa: E402
 from tomnet.observer.tomnet import ObserverConfig  # noqa: E402
 from tomnet.observer.training import first_state, one_step  # noqa: E402
 
@@ -193,7 +193,7 @@ def main() -> None:
     steps = {
         "PyTorch": torch_step(member.observer, encounters, channels_last=False),
         "PyTorch, channels last": torch_step(member.observer, encounters, channels_last=True),
-        "tomnet": lambda: one_step(state, encounters, member.training, capacity),
+        "tomnet": lambda: one_step(state, encounters, member.training, Room(capacity)),
     }
     wall: dict[str, list[float]] = {name: [] for name in steps}
     processor: dict[str, list[float]] = {name: [] for name in steps}

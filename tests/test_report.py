@@ -91,7 +91,8 @@ def test_every_claim_is_in_the_ledger_with_its_verdict_in_words(html):
         for claim in hand_made(name).claims:
             assert claim.id in experiment.claims
             assert f"{SIGNS[claim.verdict]}</span> {claim.verdict}<" in rows[claim.id]
-    assert list(rows) == ["R1", "R2", "R3", "R4", "R5", "G1", "G2", "G3", "G4", "G5", "G6", "G7", "G8"]
+    assert [id for id in rows if id[0] in "RG"] == [*(f"R{n}" for n in range(1, 6)), *(f"G{n}" for n in range(1, 9))]
+    assert set(rows) == {id for experiment in EXPERIMENTS.values() for id in experiment.claims}
 
 
 def test_verdicts_are_counted(page):
@@ -148,7 +149,8 @@ def test_missing_experiments_are_named(tmp_path):
     text = re.sub(r"\s+", " ", "".join(Page(written).text))
     for name in ("random-agents", "goal-snapshots", "greedy-agents"):
         assert f"no result for {name}" in text
-    assert text.count("– not evaluated") == 1 + 5 + 5 + 1  # the count, and a line for each claim
+    claims = [id for name, experiment in EXPERIMENTS.items() if name != "goal-inference" for id in experiment.claims]
+    assert text.count("– not evaluated") == 1 + len(claims)  # the count, and a line for each claim
     assert "61 s" in text
 
 

@@ -118,8 +118,8 @@ def test_what_ships_loads_and_knows_where_it_comes_from(name, monkeypatch):
     monkeypatch.undo()
     if not zoo.available(name):
         pytest.skip("not pretrained yet")
-    for about in zoo.about(name).values():
-        assert about["command"].startswith(f"tomnet run {name}")
+    for member, about in zoo.about(name).items():
+        assert about["command"].startswith(f"tomnet run {zoo.home(name, member)} ")
         assert about["encounters"] > 0
 
 

@@ -22,7 +22,7 @@ from .agents.upbringing import UPBRINGING, first_learners, update_all, update_ke
 from .episodes.rollout import play
 from .experiments.experiment import Member, Preset
 from .experiments.registry import EXPERIMENTS
-from .observer.frames import capacity_for, deal, frame_count
+from .observer.frames import deal, frame_count, frames_of, room_for
 from .observer.training import first_state, train_chunk
 from .world.gridworld import ACTIONS, MAZE, SUBGOAL_MAZE, State, World, reset_to_level, step_auto_reset
 from .world.levels import sample_level
@@ -169,11 +169,11 @@ def _training(what: str, member: Member, sizes: Sizes) -> Measurement:
     """Steps of training on encounters that were drawn before, as `training.train` takes them."""
     training, batches = member.training, sizes.batches
     count = training.batch * batches
-    encounters = eqx.filter_jit(member.sample)(jax.random.key(0), count)
+    encounters = eqx.filter_jit(member.sampler())(jax.random.key(0), count)
     frames = frame_count(encounters.past, encounters.past_real)
-    dealt = deal(frames, batches)
-    capacity = capacity_for(int(frames[dealt].sum(1).max()))
+    dealt = deal(frames_of(encounters), batches)
     encounters = jax.tree.map(lambda leaf: leaf[dealt], encounters)
+    room = room_for(encounters)
     state = first_state(member.observer, training, seed=0)
     padded = encounters.past.actions[0].size
     row = measurement(
@@ -181,12 +181,12 @@ def _training(what: str, member: Member, sizes: Sizes) -> Measurement:
         what,
         "encounters/s",
         count,
-        lambda: train_chunk(state, encounters, training, capacity),
+        lambda: train_chunk(state, encounters, training, room),
         sizes.repeats,
         batch=training.batch,
     )
     row["notes"]["frames/s"] = round(row["median"] * float(frames.sum()) / count)
-    row["notes"]["padding skipped"] = f"{1 - capacity / padded:.0%}"
+    row["notes"]["padding skipped"] = f"{1 - room.past / padded:.0%}"
     return row
 
 

@@ -19,6 +19,7 @@ from tyro.conf import Positional, arg
 from . import __version__
 from .arguments import Seed, check_seed
 from .cli_agents import AGENT_COMMANDS
+from .cli_sally_anne import SallyAnne
 from .console import print_claims, print_json, print_measurements, print_table, say
 from .cpu import prepare_cpu
 from .errors import BadFile, BadSetting, TomnetError, nearest
@@ -204,6 +205,7 @@ COMMANDS: dict[str, type] = {
     "report": Report,
     "figures": Figures,
     "agents": AgentsGroup,
+    "sally-anne": SallyAnne,
     "bench": Bench,
 }
 GROUPS: dict[str, dict[str, type]] = {"agents": AGENT_COMMANDS}

@@ -10,13 +10,14 @@ import pytest
 from tomnet.agents.planner import PlannerSpecies
 from tomnet.errors import TomnetError
 from tomnet.experiments import goal_inference, goal_snapshots, greedy_agents, random_agents, registry
-from tomnet.experiments.experiment import PRESETS, Experiment, Member
+from tomnet.experiments.experiment import PRESETS, Company, Experiment, Member
 from tomnet.experiments.registry import EXPERIMENTS, find
 from tomnet.experiments.run import AGENTS, check_preset
 from tomnet.observer.training import EVALUATION_STREAM
 
 MODULES = (random_agents, goal_inference, goal_snapshots, greedy_agents)
-LEDGER = {f"R{number}" for number in range(1, 6)} | {f"G{number}" for number in range(1, 9)}
+LAST = {"R": 5, "G": 8, "D": 6, "F": 7, "B": 4}
+LEDGER = {f"{section}{n}" for section, last in LAST.items() for n in range(1, last + 1)}
 ALL_MEMBERS = [
     pytest.param(member, id=f"{name}-{preset}-{member.name}")
     for name, experiment in EXPERIMENTS.items()
@@ -112,7 +113,8 @@ def test_a_members_parts_fit_together(member: Member):
     one_step = member.meeting.snapshots or member.steps == 1
     assert (member.observer.character in ("snapshots", "sequence")) == one_step
     assert 1 <= member.reuse <= member.meeting.max_past + 1
-    assert member.meeting.query_at_start  # no mental net in sections 3.1 and 3.2
+    assert member.meeting.query_at_start == (not isinstance(member.species, Company))  # 3.1 and 3.2: no mental net
+    assert member.home in (None, *EXPERIMENTS)
 
 
 def test_presets_grow(experiment):

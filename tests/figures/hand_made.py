@@ -6,7 +6,21 @@ The claims come from the experiments' own rules, so a table that lacks what they
 import copy
 from typing import Any
 
-from tomnet.experiments import goal_inference, goal_snapshots, greedy_agents, random_agents
+from figures import hand_made_deep, hand_made_minds
+
+from tomnet.experiments import (
+    agent_embeddings,
+    belief_embeddings,
+    deep_rl_agents,
+    explicit_beliefs,
+    false_beliefs,
+    false_beliefs_mixed,
+    goal_inference,
+    goal_snapshots,
+    greedy_agents,
+    random_agents,
+    unseen_swaps,
+)
 from tomnet.experiments.experiment import Result
 
 SIZE = 11
@@ -203,6 +217,13 @@ TABLES = {
     "goal-inference": (goal_tables, goal_inference),
     "goal-snapshots": (snapshot_tables, goal_snapshots),
     "greedy-agents": (greedy_tables, greedy_agents),
+    "deep-rl-agents": (hand_made_deep.deep_tables, deep_rl_agents),
+    "agent-embeddings": (hand_made_deep.embedding_tables, agent_embeddings),
+    "false-beliefs": (hand_made_minds.false_belief_tables, false_beliefs),
+    "false-beliefs-mixed": (hand_made_minds.mixed_tables, false_beliefs_mixed),
+    "unseen-swaps": (hand_made_minds.unseen_tables, unseen_swaps),
+    "explicit-beliefs": (hand_made_minds.explicit_tables, explicit_beliefs),
+    "belief-embeddings": (hand_made_minds.embedding_tables, belief_embeddings),
 }
 
 

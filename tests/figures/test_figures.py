@@ -79,6 +79,10 @@ def set_in(tables, path, value):
         ("goal-snapshots", "figure-5", ("curve", -1, "probability"), 0.654, "0.654"),
         ("goal-snapshots", "figure-5", ("embedding", "action-only", -1, "accuracy"), 0.321, "32%"),
         ("greedy-agents", "figure-6", ("curve", 1, "auc"), 0.717, "0.717"),
+        ("deep-rl-agents", "figure-7", ("cuts", "consumption", "both", "cut"), 0.444, "44%"),
+        ("deep-rl-agents", "figure-7", ("maps", "nearest_is_own"), 0.777, "78%"),
+        ("agent-embeddings", "figure-8", ("read_outs", "object", "own_neighbours", "accuracy"), 0.654, "65%"),
+        ("agent-embeddings", "figure-9", ("subspecies", "gain"), 7.7, "7.7"),
         ("greedy-agents", "figure-6", ("trips", "near", "ideal"), 0.456, "0.46"),
     ],
 )

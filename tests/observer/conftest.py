@@ -1,10 +1,10 @@
 """Tiny observers of each kind and their two compiled programs, made once for all tests of this folder."""
 
 import equinox as eqx
-import jax.numpy as jnp
 import pytest
 from helpers import made_up, random_encounters
 
+from tomnet.observer.frames import Room
 from tomnet.observer.losses import mean_losses
 from tomnet.observer.tomnet import ObserverConfig, ToMnet
 
@@ -30,7 +30,7 @@ def look(observer: ToMnet, encounters, capacity: int = CAPACITY):
     """What the observer thinks: embeddings and predictions, in inference mode."""
     past, real = encounters.past, encounters.past_real
     character, same = observer.characterise(past, real, capacity=capacity)
-    return character, observer.predict(character, encounters.query), same
+    return character.mean, observer.predict(character.mean, encounters.query), same
 
 
 @eqx.filter_jit
@@ -38,8 +38,8 @@ def learn(observer: ToMnet, encounters, capacity: int = CAPACITY):
     """What training computes: predictions, the observer with its moments moved on, and the gradients."""
 
     def loss(observer):
-        predictions, moved = observer.train_step_predictions(encounters, capacity, jnp.float32)
-        return sum(mean_losses(predictions, encounters.targets).values()), (predictions, moved)
+        reading, moved = observer.read(encounters, Room(capacity), training=True)
+        return sum(mean_losses(reading.predictions, encounters.targets).values()), (reading.predictions, moved)
 
     gradients, (predictions, moved) = eqx.filter_grad(loss, has_aux=True)(observer)
     return predictions, moved, gradients

@@ -25,6 +25,7 @@ from tomnet.files import RunLock, load_arrays, read_json, read_jsonl
 from tomnet.interrupts import Interrupted, stop_requests
 from tomnet.observer import training
 from tomnet.observer.checkpoint import STATE_FORMAT, VERSION, load_observer, load_state
+from tomnet.observer.frames import Room
 from tomnet.observer.tomnet import ObserverConfig
 from tomnet.observer.training import (
     CHECKPOINT,
@@ -195,9 +196,9 @@ def test_steps_in_one_program_are_the_same_as_one_by_one():
     """On a GPU a chunk is one program; on the CPU it goes step by step."""
     state = first_state(OBSERVER_CONFIG, TRAINING, 0)
     batches = jax.tree.map(lambda leaf: leaf.reshape(2, 4, *leaf.shape[1:]), favourites(jax.random.key(0), 8))
-    together, losses = many_steps(state, batches, TRAINING, 16)
+    together, losses = many_steps(state, batches, TRAINING, Room(16))
     for i in range(2):
-        state, row = one_step(state, jax.tree.map(lambda leaf, i=i: leaf[i], batches), TRAINING, 16)
+        state, row = one_step(state, jax.tree.map(lambda leaf, i=i: leaf[i], batches), TRAINING, Room(16))
         assert np.isclose(row["action"], losses["action"][i], atol=1e-5)
     for one, other in zip(jax.tree.leaves(together), jax.tree.leaves(state), strict=True):
         assert np.allclose(one, other, atol=1e-5)

@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 from ..errors import BadSetting
 from ..world.gridworld import ABSENT, ACTIONS, Outcome, State, World
 from ..world.views import PLANES, field, observation
-from .matrix_convolution import Convolution, make_ready
+from .matrix_convolution import Convolution, ReadyConvolution, make_ready, usual_dtype
 
 INPUT_PLANES = 16  # an observation's nine, filled up with zeros to a number that matrix units like
 
@@ -182,9 +182,13 @@ class DeepAgent(eqx.Module):
     preferred: Int[Array, "*population"]
     rewards: Rewards = Rewards()
 
+    def ready(self) -> "DeepAgent":
+        """The same agent, for many steps: its convolutions are made ready once, in this device's fast precision."""
+        return eqx.tree_at(lambda agent: agent.network, self, self.network.ready(usual_dtype()))
+
     def start(self, state: State, world: World) -> Memory:
         check_world(world, self.network.config)
-        return self.network.blank_memory()
+        return self.network.blank_memory(_dtype(self.network))
 
     def policy(
         self, memory: Memory, state: State, last: Outcome, world: World
@@ -195,7 +199,7 @@ class DeepAgent(eqx.Module):
         last = eqx.tree_at(lambda outcome: outcome.consumed, last, consumed)
         reward = jnp.where(state.time > 0, self.rewards.of(last, world), 0.0)
         network = self.network.ready()
-        features = network.encode(planes, last.action, reward)
+        features = network.encode(planes, last.action, reward, _dtype(network))
         memory = network.remember(network.look_gates(features), forget(memory, state.time, self.eyes))
         logits = network.policy(network.read_out(features, memory.hidden, own_cell(planes)))
         return jax.nn.softmax(logits), memory
@@ -208,6 +212,11 @@ class DeepAgent(eqx.Module):
         """Object 0 and the preferred one change places; its own inverse."""
         kinds = jnp.arange(world.kinds)
         return jnp.where(kinds == 0, self.preferred, jnp.where(kinds == self.preferred, 0, kinds))
+
+
+def _dtype(network: Network):
+    gates = network.look_gates
+    return gates.matrix.dtype if isinstance(gates, ReadyConvolution) else jnp.float32
 
 
 def exchange(state: State, order: Int[Array, "kind"]) -> State:

@@ -7,6 +7,7 @@ from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
 from ..world.gridworld import ABSENT, Level, State, World, nothing_yet, reset_to_level, step_auto_reset
 from .actor_critic import Eyes, Memory, Network, Rewards, forget, own_cell, sight
+from .matrix_convolution import usual_dtype
 
 
 class Moment(eqx.Module):
@@ -42,14 +43,10 @@ class Lives(eqx.Module):
     earned: Float[Array, "*population world"]  # so far
 
 
-def compute_dtype():
-    return jnp.float32 if jax.default_backend() == "cpu" else jnp.bfloat16
-
-
 def new_lives(network: Network, levels: Level, dtype=None) -> Lives:
     """An episode at its start on each level."""
     worlds = levels.start_cell.shape[0]
-    blank = network.blank_memory(dtype or compute_dtype())
+    blank = network.blank_memory(dtype or usual_dtype())
     memory = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (worlds, *leaf.shape)), blank)
     moment = Moment(reset_to_level(levels), jnp.full(worlds, ABSENT, jnp.int32), jnp.zeros(worlds))
     return Lives(moment, memory, jnp.zeros(worlds))
@@ -84,7 +81,7 @@ def act(
     dtype=None,
 ) -> tuple[Lives, Unroll, Float[Array, "world"], Float[Array, "2"]]:
     """The network acts in all its worlds. Also: the value of where they end, and returns earned (sum, episodes)."""
-    dtype = dtype or compute_dtype()
+    dtype = dtype or usual_dtype()
     network = network.ready(dtype)
     worlds = lives.earned.shape[0]
 

@@ -98,6 +98,21 @@ class Population(eqx.Module):
         return DeepAgent(networks, eyes_of([self.condition] * len(each)), preferred)
 
 
+PRETRAINED = Path(__file__).parents[1] / "zoo" / "agents"
+
+
+def load_condition(name: str, folder: Path | None = None) -> Population:
+    """The population of one condition: the pretrained one, or that of a folder."""
+    path = (folder or PRETRAINED) / f"{find_condition(name).name}.safetensors"
+    if not path.exists():
+        where = f"{folder} holds" if folder else "the zoo holds"
+        raise TomnetError(f"{where} no agents of the condition {name}; `tomnet agents train` trains them")
+    population = load_population(path)
+    if population.condition != CONDITIONS[name]:
+        raise BadFile(path, f"agents of the condition {population.condition.name}, not of {name}")
+    return population
+
+
 def split(count: int, seed: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Networks to train observers on, and those held out: half each, at random, fixed by the seed."""
     order = np.random.default_rng(seed).permutation(count).tolist()

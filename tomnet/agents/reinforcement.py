@@ -17,7 +17,8 @@ from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 from ..errors import BadSetting
 from ..world.gridworld import ABSENT, Level, World
 from .actor_critic import Eyes, Memory, Network, NetworkConfig, Rewards, forget
-from .experience import Lives, Moment, Outputs, Unroll, act, compute_dtype, look, new_lives, outputs
+from .experience import Lives, Moment, Outputs, Unroll, act, look, new_lives, outputs
+from .matrix_convolution import usual_dtype
 
 USUAL_REWARD = 0.1  # a reward beyond this, either way, is an event worth predicting
 
@@ -153,7 +154,7 @@ def relive(
 
     What needs no memory is computed for all moments at once; only the LSTM goes step by step.
     """
-    dtype = compute_dtype()
+    dtype = usual_dtype()
     network = network.ready(dtype)
 
     def over_all(function):

@@ -9,11 +9,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int, Key, Scalar
 
 from ..errors import BadSetting
-from .episode import Episode, Snapshot
+from .episode import Episode, Snapshot, Told
 from .observer_view import ObserverView, sees_all
 from .targets import Targets, targets_from
 
-Play = Callable[[Array, Any, int], Episode]
+Play = Callable[[Array, Any, int], Episode | Told]
 """`(key, one agent, how many) -> that many of its episodes`, on levels of their own."""
 
 
@@ -53,34 +53,44 @@ def meet(
     *,
     past: int | None = None,
     reuse: int = 1,
+    times: int = 1,
 ) -> Encounter:
-    """`reuse` encounters with each agent of a population (leading axis), each with `past` episodes or a random number.
+    """`times * reuse` encounters with each agent of a population (leading axis), each with `past` episodes or a
+    random number.
 
-    Every agent plays `max_past + 1` fresh episodes. With `reuse` above 1 they change roles: each encounter takes
-    another one as the current episode, which is cheaper than planning new ones.
+    Each time, every agent plays `max_past + 1` fresh episodes. With `reuse` above 1 they change roles: each encounter
+    takes another one as the current episode, which is cheaper than planning new ones.
     """
     if past is not None:
         meeting.check(past)
     if not 1 <= reuse <= meeting.max_past + 1:
         raise BadSetting("reuse", reuse, f"an agent's {meeting.max_past + 1} episodes give as many encounters")
 
-    def with_one(key, agent):
+    def once(key, agent) -> Encounter:
         play_key, order_key, *keys = jax.random.split(key, reuse + 2)
         episodes = play(play_key, agent, meeting.max_past + 1)
         order = jax.random.permutation(order_key, meeting.max_past + 1)
         encounters = [_one_encounter(keys[i], episodes, jnp.roll(order, i), meeting, past) for i in range(reuse)]
         return jax.tree.map(lambda *leaves: jnp.stack(leaves), *encounters)
 
+    def with_one(key, agent) -> Encounter:
+        keys = key[None] if times == 1 else jax.random.split(key, times)
+        return jax.vmap(once, in_axes=(0, None))(keys, agent)
+
     count = jax.tree.leaves(agents)[0].shape[0]
     encounters = jax.vmap(with_one)(jax.random.split(key, count), agents)
-    # agent-major order would put all encounters with one agent into one batch: spread them out
-    return jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 0, 1).reshape(count * reuse, *leaf.shape[2:]), encounters)
+
+    def spread(leaf):  # agent-major order would put all encounters with one agent into one batch
+        return jnp.moveaxis(leaf, 0, 2).reshape(times * reuse * count, *leaf.shape[3:])
+
+    return jax.tree.map(spread, encounters)
 
 
 def _one_encounter(
-    key: Key[Scalar, ""], episodes: Episode, order: Int[Array, "episode"], meeting: Meeting, past: int | None
+    key: Key[Scalar, ""], told: Episode | Told, order: Int[Array, "episode"], meeting: Meeting, past: int | None
 ) -> Encounter:
     count_key, time_key, view_key, query_key, recent_key, snapshot_key = jax.random.split(key, 6)
+    episodes, beliefs = (told.episode, told.beliefs[order[0]]) if isinstance(told, Told) else (told, None)
     current = jax.tree.map(lambda leaf: leaf[order[0]], episodes)
     earlier = jax.tree.map(lambda leaf: leaf[order[1:]], episodes)
     if meeting.snapshots:
@@ -98,5 +108,5 @@ def _one_encounter(
         past_real=jnp.arange(meeting.max_past) < count,
         recent=recent,
         query=meeting.view(query_key, current.at(time)).first_state(),
-        targets=targets_from(current, time),
+        targets=targets_from(current, time, beliefs),
     )

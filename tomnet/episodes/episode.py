@@ -2,7 +2,7 @@
 
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Int
+from jaxtyping import Array, Bool, Float, Int
 
 NONE = -1  # no object: absent from the world, or nothing consumed
 ACTION_COUNT = 5  # the world names them; the observer, who may not look there, needs only how many there are
@@ -68,3 +68,10 @@ class Episode(eqx.Module):
 
     def first_state(self) -> Snapshot:
         return Snapshot(self.walls, self.agent_cells[..., 0], self.object_cells[..., 0, :])
+
+
+class Told(eqx.Module):
+    """An episode, and what the agent said at each step that it believed: where each object is, if anywhere."""
+
+    episode: Episode
+    beliefs: Float[Array, "*batch time kind place"]

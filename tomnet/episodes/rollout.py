@@ -6,12 +6,13 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Key, Scalar
+from jaxtyping import Array, Bool, Float, Key, Scalar
 
+from ..agents.actor_critic import DeepAgent, Memory
 from ..agents.agent import Agent
 from ..world.gridworld import Level, Outcome, State, World, nothing_yet, reset_to_level, step
 from ..world.levels import sample_level
-from .episode import NONE, Episode
+from .episode import NONE, Episode, Told
 
 Record = Callable[[Any, Any, State], Any]
 """`(agent, memory after having looked, state) -> arrays` to keep at every step, such as the agent's beliefs."""
@@ -95,9 +96,31 @@ def play(world: World, steps: int | None = None):
     """`play(world)(key, agent, count)`: that many episodes of one agent, each on a fresh level."""
 
     def episodes(key: Key[Scalar, ""], agent: Agent, count: int) -> Episode:
+        acting = agent.ready() if isinstance(agent, DeepAgent) else agent
+
         def one(key):
             level_key, act_key = jax.random.split(key)
-            return rollout(act_key, agent, sample_level(level_key, world), world, steps)
+            return rollout(act_key, acting, sample_level(level_key, world), world, steps)
+
+        return jax.vmap(one)(jax.random.split(key, count))
+
+    return episodes
+
+
+def play_and_tell(world: World):
+    """As `play`, for agents that can say what they believe: each episode with their beliefs at every step."""
+
+    def believed(agent: DeepAgent, memory: Memory, state: State) -> Float[Array, "kind place"]:
+        return agent.belief(memory, world).astype(jnp.float16)  # of many episodes, most of which is padding
+
+    def episodes(key: Key[Scalar, ""], agent: DeepAgent, count: int) -> Told:
+        acting = agent.ready()
+
+        def one(key):
+            level_key, act_key = jax.random.split(key)
+            start = begin(acting, sample_level(level_key, world), world)
+            passage = carry_on(act_key, acting, start, world, record=believed)
+            return Told(passage.episode, passage.recorded)
 
         return jax.vmap(one)(jax.random.split(key, count))
 

@@ -13,9 +13,12 @@ class Targets(eqx.Module):
     action: Int[Array, "*batch"]
     consumption: Float[Array, "*batch object"]  # 1 where the object is eaten before the end
     successor: Float[Array, "*batch gamma row col"]  # each map sums to 1
+    belief: Float[Array, "*batch kind place"] | None = None  # where the agent says each object is; last, nowhere
 
 
-def targets_from(episode: Episode, time: Int[Array, ""]) -> Targets:
+def targets_from(
+    episode: Episode, time: Int[Array, ""], beliefs: Float[Array, "time kind place"] | None = None
+) -> Targets:
     objects = episode.object_cells.shape[-1]
     later = (jnp.arange(episode.actions.shape[0]) >= time) & episode.real
     eaten = (episode.consumed[:, None] == jnp.arange(objects)) & later[:, None]
@@ -23,6 +26,7 @@ def targets_from(episode: Episode, time: Int[Array, ""]) -> Targets:
         action=episode.actions[time].astype(jnp.int32),
         consumption=eaten.any(0).astype(jnp.float32),
         successor=successor_maps(episode, time),
+        belief=None if beliefs is None else beliefs[time].astype(jnp.float32),
     )
 
 

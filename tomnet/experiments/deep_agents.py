@@ -137,10 +137,10 @@ def draw_courses(key: Key[Scalar, ""], count: int, levels: int, swap_levels: int
 
 def levels_with_a_way(key: Key[Scalar, ""], count: int, world: World) -> Level:
     """Levels on which the subgoal can be reached: on the others there is no swap to measure."""
-    levels = draw_levels(key, 2 * count + 16, world)  # about three in four have one
+    drawn = 2 * count + 16  # about three in four have one
+    levels = draw_levels(key, drawn, world)
     chosen = np.flatnonzero(Reachable(levels, world).subgoal)[:count]
     if len(chosen) < count:
-        drawn = 2 * count + 16
         raise BadSetting("swap_levels", count, f"the subgoal is in reach on only {len(chosen)} of {drawn} levels drawn")
     return jax.tree.map(lambda leaf: leaf[chosen], levels)
 

@@ -2,17 +2,24 @@
 
 import dataclasses
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Literal
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Key, Scalar
 
+from ..agents.actor_critic import DeepAgent
 from ..agents.planner import Planner, PlannerSpecies
+from ..agents.population import Part, load_condition
 from ..agents.random_policy import RandomAgent, RandomSpecies
 from ..episodes.encounter import Encounter, Meeting, meet
-from ..episodes.rollout import play
+from ..episodes.rollout import play, play_and_tell
+from ..errors import BadSetting
 from ..observer.tomnet import ObserverConfig, ToMnet
-from ..observer.training import TrainingConfig
+from ..observer.training import Sample, TrainingConfig
 from ..world.gridworld import World
 from .claims import Claim
 
@@ -21,27 +28,87 @@ PRESETS: tuple[Preset, ...] = ("smoke", "laptop", "full")
 
 
 @dataclasses.dataclass(frozen=True)
+class Company:
+    """A fixed set of deep RL agents, met in turn: networks of some conditions, each with every preference."""
+
+    conditions: tuple[str, ...]
+    part: Part = "training"
+    folder: Path | None = None  # of the populations; None: the pretrained ones
+    beliefs: bool = False  # whether they are asked what they believe
+    networks: int | None = None  # of each condition, at most; None: all
+
+    def agents(self) -> DeepAgent:
+        """All of them, condition by condition."""
+        parts = []
+        for name in self.conditions:
+            population = load_condition(name, self.folder)
+            most = None if self.networks is None else self.networks * population.objects
+            parts.append(jax.tree.map(lambda leaf, most=most: leaf[:most], population.agents(self.part)))
+        return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
+
+    def species(self) -> np.ndarray:
+        """The number of each agent's condition, in the order of `agents`."""
+        parts = [load_condition(name, self.folder) for name in self.conditions]
+        chosen = [{"training": p.training, "held out": p.held_out, "all": p.returns}[self.part] for p in parts]
+        counts = [p.objects * len(some[: self.networks]) for p, some in zip(parts, chosen)]
+        return np.repeat(np.arange(len(parts)), counts)
+
+
+@dataclasses.dataclass(frozen=True)
 class Member:
     """One observer of an experiment: whom it meets, how, and how it is trained."""
 
     name: str
-    species: RandomSpecies | PlannerSpecies
+    species: RandomSpecies | PlannerSpecies | Company
     world: World
     meeting: Meeting
     observer: ObserverConfig
     training: TrainingConfig
     steps: int | None = None  # of each episode; None: until it ends
     reuse: int = 1  # encounters drawn from each agent's episodes
+    home: str | None = None  # the experiment that trains it, where this one only borrows it
+
+    def __post_init__(self):
+        tells = isinstance(self.species, Company) and self.species.beliefs
+        if "belief" in self.observer.heads and not tells:
+            raise BadSetting("beliefs", tells, f"the observer {self.name!r} learns beliefs, and nobody tells it any")
+
+    def sampler(self) -> Sample:
+        """`(key, count) -> encounters`, with agents drawn for the occasion, or with all of a company in turn."""
+        if isinstance(self.species, Company):
+            return eqx.Partial(self._sample_company, self.species.agents())  # weights are arguments, not constants
+        return self.sample
 
     def sample(self, key: Key[Scalar, ""], count: int) -> Encounter:
-        """Encounters with agents drawn for the occasion."""
+        assert not isinstance(self.species, Company)
         agent_key, meet_key = jax.random.split(key)
         agents = self.species.sample(agent_key, -(-count // self.reuse))
         encounters = self.meet(meet_key, agents, reuse=self.reuse)
         return jax.tree.map(lambda leaf: leaf[:count], encounters)
 
-    def meet(self, key: Array, agents: RandomAgent | Planner, *, past: int | None = None, reuse: int = 1) -> Encounter:
-        return meet(key, agents, play(self.world, self.steps), self.meeting, past=past, reuse=reuse)
+    def _sample_company(self, agents: DeepAgent, key: Key[Scalar, ""], count: int) -> Encounter:
+        meet_key, order_key, few_key = jax.random.split(key, 3)
+        company, needed = agents.preferred.shape[0], -(-count // self.reuse)
+        if needed < company:  # for few encounters, most of them need not play at all
+            few = jax.random.permutation(few_key, company)[:needed]
+            agents = jax.tree.map(lambda leaf: leaf[few], agents)
+        times = -(-needed // company)
+        encounters = self.meet(meet_key, agents, reuse=self.reuse, times=times)
+        chosen = jax.random.permutation(order_key, encounters.past_real.shape[0])[:count]
+        return jax.tree.map(lambda leaf: leaf[chosen], encounters)
+
+    def meet(
+        self,
+        key: Array,
+        agents: RandomAgent | Planner | DeepAgent,
+        *,
+        past: int | None = None,
+        reuse: int = 1,
+        times: int = 1,
+    ) -> Encounter:
+        tells = isinstance(self.species, Company) and self.species.beliefs
+        way = play_and_tell(self.world) if tells else play(self.world, self.steps)
+        return meet(key, agents, way, self.meeting, past=past, reuse=reuse, times=times)
 
 
 @dataclasses.dataclass

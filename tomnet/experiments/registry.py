@@ -1,12 +1,36 @@
 """The only list of experiments: the command line, the report, the tests and the docs all walk it."""
 
 from ..errors import nearest
-from . import goal_inference, goal_snapshots, greedy_agents, random_agents
+from . import (
+    agent_embeddings,
+    belief_embeddings,
+    deep_rl_agents,
+    explicit_beliefs,
+    false_beliefs,
+    false_beliefs_mixed,
+    goal_inference,
+    goal_snapshots,
+    greedy_agents,
+    random_agents,
+    unseen_swaps,
+)
 from .experiment import Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
     module.EXPERIMENT.name: module.EXPERIMENT
-    for module in (random_agents, goal_inference, goal_snapshots, greedy_agents)
+    for module in (
+        random_agents,
+        goal_inference,
+        goal_snapshots,
+        greedy_agents,
+        deep_rl_agents,
+        agent_embeddings,
+        false_beliefs,
+        false_beliefs_mixed,
+        unseen_swaps,
+        explicit_beliefs,
+        belief_embeddings,
+    )
 }
 
 

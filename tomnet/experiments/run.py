@@ -46,7 +46,7 @@ def train_member(experiment: Experiment, member: Member, preset: str, seed: int,
     return train(
         member.observer,
         member.training,
-        member.sample,
+        member.sampler(),
         folder,
         seed=seed,
         about=about,

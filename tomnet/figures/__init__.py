@@ -11,7 +11,19 @@ from matplotlib.figure import Figure
 from ..errors import nearest
 from ..experiments.experiment import Result
 from ..files import write_atomically
-from . import goal_inference, goal_snapshots, greedy_agents, random_agents
+from . import (
+    agent_embeddings,
+    belief_embeddings,
+    deep_rl_agents,
+    explicit_beliefs,
+    false_beliefs,
+    false_beliefs_mixed,
+    goal_inference,
+    goal_snapshots,
+    greedy_agents,
+    random_agents,
+    unseen_swaps,
+)
 from .architecture import architecture_figure
 from .panels import Panels, render
 
@@ -22,6 +34,13 @@ DRAWN: dict[str, ModuleType] = {
     "goal-inference": goal_inference,
     "goal-snapshots": goal_snapshots,
     "greedy-agents": greedy_agents,
+    "deep-rl-agents": deep_rl_agents,
+    "agent-embeddings": agent_embeddings,
+    "false-beliefs": false_beliefs,
+    "false-beliefs-mixed": false_beliefs_mixed,
+    "unseen-swaps": unseen_swaps,
+    "explicit-beliefs": explicit_beliefs,
+    "belief-embeddings": belief_embeddings,
 }
 """By the experiment's name: a module with `panels`, `draw` and `captions`."""
 

@@ -15,8 +15,9 @@ from matplotlib.patches import Circle, FancyArrowPatch, Rectangle
 
 from ..world.gridworld import MOVES
 from ..world.levels import LETTERS
-from .style import BLUE, GRID, HAPPENED, IDEAL, NETWORK, VERMILLION, WALL, number, object_colour, tint
+from .style import BLUE, GRID, HAPPENED, IDEAL, NETWORK, OBJECTS, VERMILLION, WALL, number, object_colour, tint
 
+SUBGOAL = len(OBJECTS)  # it comes after the four objects
 SURELY_NOTHING = 0.02  # below this, from a cell without a way out, no object is worth naming
 OCCUPANCY = LinearSegmentedColormap.from_list(
     "occupancy", ["white", *(tint(NETWORK, s) for s in (0.35, 0.7, 1.0)), "#00304D"]
@@ -45,8 +46,7 @@ def draw_level(axes: Axes, state: dict[str, Any], *, title: str = "", grid: bool
         if cell >= 0:  # an object that was never there, or is eaten, has no cell
             draw_object(axes, kind, *divmod(cell, cols))
     if state.get("subgoal_cell", -1) >= 0:
-        row, col = divmod(state["subgoal_cell"], cols)
-        axes.plot(col, row, "*", color="black", markersize=1.5 * _letter_size(axes), zorder=5, markeredgewidth=0)
+        draw_object(axes, SUBGOAL, *divmod(state["subgoal_cell"], cols))
     if title:
         axes.set_title(title, fontsize=8, pad=3)
 
@@ -58,6 +58,9 @@ def with_subgoal(state: dict[str, Any]) -> dict[str, Any]:
 
 
 def draw_object(axes: Axes, kind: int, row: int, col: int) -> None:
+    if kind == SUBGOAL:
+        axes.plot(col, row, "*", color="black", markersize=1.5 * _letter_size(axes), zorder=5, markeredgewidth=0)
+        return
     axes.add_patch(
         Rectangle(
             (col - 0.5, row - 0.5),
@@ -104,6 +107,17 @@ def fill_cells(axes: Axes, cells: Sequence | np.ndarray, colour, *, zorder: floa
 def draw_agent(axes: Axes, cell: int, size: int) -> None:
     row, col = divmod(cell, size)
     axes.plot(col, row, "o", color="black", markersize=0.75 * _letter_size(axes), zorder=6)
+
+
+def draw_field_of_view(axes: Axes, cell: int, reach: int, size: int) -> None:
+    """The square that an agent in this cell sees, as far as the grid goes."""
+    row, col = divmod(cell, size)
+    top, left = max(row - reach, 0), max(col - reach, 0)
+    height, width = min(row + reach, size - 1) - top + 1, min(col + reach, size - 1) - left + 1
+    corner = (left - 0.5, top - 0.5)
+    axes.add_patch(
+        Rectangle(corner, width, height, fill=False, edgecolor=HAPPENED, linewidth=1.1, linestyle="--", zorder=9)
+    )
 
 
 def draw_query(axes: Axes, query: dict[str, Any], *, title: str = "") -> None:
@@ -203,7 +217,7 @@ def draw_occupancy(axes: Axes, state: dict[str, Any], occupancy, *, largest: flo
     edges = np.arange(len(shares) + 1) - 0.5
     # the objects keep their frame and letter; their colour would hide where the agent ends
     axes.pcolormesh(edges, edges, shares, cmap=OCCUPANCY, norm=PowerNorm(0.5, 0, largest), zorder=3)
-    for kind, cell in enumerate(state["object_cells"]):
+    for kind, cell in enumerate(state["object_cells"][: len(OBJECTS)]):
         if cell >= 0:
             row, col = divmod(cell, len(shares))
             axes.add_patch(

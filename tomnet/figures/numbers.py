@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..experiments.experiment import Result
+from .deep_rl_agents import HEAD_NAMES
 from .goal_inference import HEADS, captured
 from .random_agents import alpha_of
 from .style import NOTHING, percent, plain
@@ -34,6 +35,8 @@ def numbers_for(result: Result) -> list[NumberTable]:
             found.append(
                 _losses("Losses in nats and captured share [95% interval], by number of past episodes", titled)
             )
+    if "cuts" in tables and "floor" in tables:
+        found += _table_a1(tables)
     return found
 
 
@@ -64,3 +67,47 @@ def _divergences(divergence: list[dict[str, Any]]) -> NumberTable:
     rows = tuple((named[member], *(kl.get((member, past), NOTHING) for past in counts)) for member in members)
     columns = ("species", *(f"N_past = {past}" for past in counts))
     return NumberTable("KL from exact Bayesian inference to ToMnet, in nats", columns, rows)
+
+
+SHUFFLED = {
+    (): "",
+    ("character",): " + shuffled e_char",
+    ("mental",): " + shuffled e_mental",
+    ("character", "mental"): " + shuffled both",
+}
+OBSERVERS = {"none": "none", "char": "char net", "mental": "mental net", "both": "both"}
+
+
+def _table_a1(tables: dict[str, Any]) -> list[NumberTable]:
+    """Table A1, prediction by prediction: ours and the paper's, on agents met in training and on held-out ones."""
+    columns = ("observer", "training agents [95%]", "paper", "held-out agents [95%]", "paper")
+    found = []
+    for head, title in HEAD_NAMES.items():
+        by_row: dict[tuple[str, ...], dict[str, dict[str, Any]]] = {}
+        for row in tables["losses"]:
+            if row["head"] == head:
+                by_row.setdefault((row["observer"], *row["shuffled"]), {})[row["part"]] = row
+        rows = []
+        for (observer, *shuffled), parts in by_row.items():
+            cells = [cell for part in ("training", "held out") for cell in _beside_paper(parts.get(part))]
+            rows.append((OBSERVERS.get(observer, observer) + SHUFFLED[tuple(shuffled)], *cells))
+        floor, policy = tables["floor"], tables["floor"]["policy"]
+        known = {f"rollouts of the agent itself, {floor['encounters']} encounters": floor["heads"][head]}
+        if head == "action":
+            known["the agent's own policy, the same encounters"] = {"floor": policy["loss"], **policy}
+        for name, row in known.items():
+            loss = _with_interval(row["floor"], row["interval"])
+            rows.append((name, NOTHING, NOTHING, loss, NOTHING))
+        found.append(NumberTable(f"Table A1: losses in nats, {title}", columns, tuple(rows)))
+    return found
+
+
+def _beside_paper(row: dict[str, Any] | None) -> tuple[str, str]:
+    if row is None:
+        return NOTHING, NOTHING
+    return _with_interval(row["loss"], row["interval"]), plain(row["paper"], 2)
+
+
+def _with_interval(value: Any, interval: Any) -> str:
+    low, high = interval or (None, None)
+    return f"{plain(value)} [{plain(low, 2)}, {plain(high, 2)}]"

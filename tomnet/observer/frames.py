@@ -1,10 +1,13 @@
 """Feature planes, made on the device at the moment they are needed; and real frames packed side by side."""
 
+from typing import NamedTuple
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from ..episodes.encounter import Encounter
 from ..episodes.episode import ACTION_COUNT, Episode, Snapshot
 
 
@@ -63,9 +66,66 @@ def pack(episodes: Episode, real: Bool[Array, "episode"], capacity: int, dtype=j
     return PackedFrames(planes, jnp.where(filled, state.agent_cell, 0), filled, episode, slot, step_real)
 
 
+WAVE = 8  # steps between two looks at who is still acting
+
+
+class Room(NamedTuple):
+    """How much a compiled program holds; static, so every room is a program of its own."""
+
+    past: int  # frames
+    recent: int = 0  # frames
+    waves: tuple[int, ...] = ()  # current episodes of more than 0, WAVE, 2·WAVE … steps
+
+
 def frame_count(episodes: Episode, real: Bool[Array, "*batch episode"]) -> Int[Array, "*batch"]:
     """Real past frames in each batch of episodes."""
     return jnp.where(real, episodes.length.astype(jnp.int32), 0).sum(-1)
+
+
+def frames_of(encounters: Encounter) -> Int[Array, "*batch"]:
+    """Real frames of each encounter: of the past, and of the current episode so far."""
+    count = frame_count(encounters.past, encounters.past_real)
+    return count if encounters.recent is None else count + encounters.recent.length.astype(jnp.int32)
+
+
+def usual_room(encounters: Encounter, batch: int) -> Room:
+    """What a batch of this size will need nearly always, judged by some encounters: a few deviations above the mean."""
+
+    def needed(each: Array) -> int:
+        each = each.astype(jnp.float32)
+        return int(batch * each.mean() + 4 * batch**0.5 * each.std())
+
+    count = frame_count(encounters.past, encounters.past_real)
+    if encounters.recent is None:
+        return Room(int(1.1 * batch * float(count.mean())))  # batches are dealt out evenly, so there is little spread
+    length = encounters.recent.length
+    waves = tuple(min(batch, needed(length > start)) for start in range(0, encounters.recent.actions.shape[-1], WAVE))
+    return Room(needed(count), needed(length), waves)
+
+
+def recent_waves(recent: Episode) -> Int[Array, "*batch wave"]:
+    """How many of the current episodes (the axis before time) have more than 0, WAVE, 2·WAVE … steps so far."""
+    starts = jnp.arange(0, recent.actions.shape[-1], WAVE)
+    return (recent.length.astype(jnp.int32)[..., None] > starts).sum(-2)
+
+
+def room_for(encounters: Encounter, usual: Room | None = None) -> Room:
+    """Room for every batch (all leading axes but the last are batches); at least the `usual`."""
+    past = int(frame_count(encounters.past, encounters.past_real).sum(-1).max())
+    needed = Room(past)
+    if encounters.recent is not None:
+        count = int(encounters.recent.length.astype(jnp.int32).sum(-1).max())
+        waves = recent_waves(encounters.recent)
+        waves = tuple(int(width) for width in waves.reshape(-1, waves.shape[-1]).max(0))
+        needed = Room(past, count, waves)
+    if usual is not None:
+        waves = (
+            tuple(max(pair) for pair in zip(needed.waves, usual.waves, strict=True)) if usual.waves else needed.waves
+        )
+        needed = Room(max(needed.past, usual.past), max(needed.recent, usual.recent), waves)
+    batch = encounters.past_real.shape[-2]
+    waves = tuple(min(batch, capacity_for(width)) if width else 0 for width in needed.waves)
+    return Room(capacity_for(needed.past), capacity_for(needed.recent) if needed.recent else 0, waves)
 
 
 def capacity_for(count: int) -> int:

@@ -5,6 +5,7 @@ import optax
 from jaxtyping import Array, Float
 
 from ..episodes.targets import Targets
+from ..errors import BadSetting
 from .prediction_net import Predictions
 
 
@@ -19,6 +20,10 @@ def losses_each(predictions: Predictions, targets: Targets) -> dict[str, Float[A
         losses["consumption"] = each.sum(-1)
     if predictions.successor is not None:
         losses["successor"] = -(targets.successor * predictions.successor).sum((-3, -2, -1))
+    if predictions.belief is not None:
+        if targets.belief is None:
+            raise BadSetting("belief", "None", "these encounters hold no beliefs of the agents to learn from")
+        losses["belief"] = -(targets.belief * predictions.belief).sum((-2, -1))
     return losses
 
 

@@ -1,4 +1,4 @@
-"""The prediction net: character embedding + query state → what the agent will do (appendix A).
+"""The prediction net: embeddings + query state → what the agent will do, and what it believes (appendix A).
 
 A shared torso, and a head for each prediction; heads that were not asked for are left out.
 """
@@ -13,7 +13,8 @@ from ..episodes.targets import GAMMAS
 from .frames import spatialise, state_planes
 from .layers import Convolution, Dense, Normalise, ReadOut, ResNet, pooled, pooled_width
 
-HEADS = ("action", "consumption", "successor")
+BEHAVIOUR = ("action", "consumption", "successor")
+HEADS = (*BEHAVIOUR, "belief")
 
 
 class Predictions(eqx.Module):
@@ -22,6 +23,7 @@ class Predictions(eqx.Module):
     action: Float[Array, "*batch action"] | None
     consumption: Float[Array, "*batch object"] | None  # logits of eaten or not, each object by itself
     successor: Float[Array, "*batch gamma row col"] | None
+    belief: Float[Array, "*batch object place"] | None = None  # where the agent would say each object is
 
 
 class PooledHead(eqx.Module):
@@ -71,6 +73,27 @@ class SuccessorHead(eqx.Module):
         return flat.reshape(logits.shape)
 
 
+class BeliefHead(eqx.Module):
+    """A convolution; from it the cells by another one, and by a dense layer that an object is nowhere."""
+
+    first: Convolution
+    cells: Convolution
+    nowhere: Dense
+
+    def __init__(self, channels: int, objects: int, *, key: Key[Scalar, ""]):
+        first_key, cells_key, nowhere_key = jax.random.split(key, 3)
+        self.first = Convolution(channels, channels, key=first_key)
+        self.cells = Convolution(channels, objects, key=cells_key)
+        self.nowhere = Dense(channels, objects, key=nowhere_key)
+
+    def __call__(self, features: Float[Array, "agent row col channel"]) -> Float[Array, "agent object place"]:
+        features = jax.nn.relu(self.first(features))
+        cells = self.cells(features).astype(jnp.float32)
+        cells = jnp.moveaxis(cells, -1, 1).reshape(cells.shape[0], cells.shape[-1], -1)
+        nowhere = self.nowhere(features.mean((1, 2)))[..., None]
+        return jax.nn.log_softmax(jnp.concatenate([cells, nowhere], -1))
+
+
 class Torso(eqx.Module):
     """Plain convolutions with ReLUs (random agents), or a resnet."""
 
@@ -101,6 +124,7 @@ class PredictionNet(eqx.Module):
     action: PooledHead | None
     consumption: PooledHead | None
     successor: SuccessorHead | None
+    belief: BeliefHead | None
 
     def __init__(
         self,
@@ -117,22 +141,32 @@ class PredictionNet(eqx.Module):
     ):
         torso_key, action_key, consumption_key, successor_key = jax.random.split(key, 4)
         self.torso = Torso(planes, channels, depth, kind, plain, key=torso_key)
-        self.action = self.consumption = self.successor = None
+        self.action = self.consumption = self.successor = self.belief = None
         if "action" in heads:
             self.action = PooledHead(channels, ACTION_COUNT, read_out, key=action_key, convolution=not plain)
         if "consumption" in heads:
             self.consumption = PooledHead(channels, objects, read_out, key=consumption_key)
         if "successor" in heads:
             self.successor = SuccessorHead(channels, key=successor_key)
+        if "belief" in heads:
+            self.belief = BeliefHead(channels, objects, key=jax.random.fold_in(key, 4))
 
     def __call__(
-        self, character: Float[Array, "agent feature"], query: Snapshot, training: bool, dtype
+        self,
+        character: Float[Array, "agent feature"],
+        mental: Float[Array, "agent row col channel"] | None,
+        query: Snapshot,
+        training: bool,
+        dtype,
     ) -> tuple[Predictions, "PredictionNet"]:
         planes = jax.vmap(state_planes, in_axes=(0, None))(query, dtype)
+        if mental is not None:
+            planes = jnp.concatenate([planes, mental.astype(dtype)], -1)
         features, torso = self.torso(jax.vmap(spatialise)(planes, character), training)
         predictions = Predictions(
             action=None if self.action is None else jax.nn.log_softmax(self.action(features, query.agent_cell)),
             consumption=None if self.consumption is None else self.consumption(features, query.agent_cell),
             successor=None if self.successor is None else self.successor(features),
+            belief=None if self.belief is None else self.belief(features),
         )
         return predictions, eqx.tree_at(lambda net: net.torso, self, torso)

@@ -1,7 +1,6 @@
-"""ToMnet: the character net and the prediction net, composed; and the numbers that describe one."""
+"""ToMnet: the character net, the mental net and the prediction net, composed."""
 
-import dataclasses
-from typing import Literal, get_args
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -11,76 +10,59 @@ from jaxtyping import Array, Bool, Float, Key, Scalar
 from ..episodes.encounter import Encounter
 from ..episodes.episode import ACTION_COUNT, Episode, Snapshot
 from ..errors import BadSetting
+from .bottleneck import Posterior, posterior_from
 from .character_net import CharacterNet, EpisodeNet, SequenceNet, SnapshotNet
-from .frames import capacity_for, channels, frame_count, pack
-from .layers import Normalise, ReadOut
-from .prediction_net import HEADS, PredictionNet, Predictions
-
-Character = Literal["episodes", "snapshots", "sequence"]
-WORDS = {"character": Character, "normalise": Normalise, "character_read_out": ReadOut, "read_out": ReadOut}
+from .config import ObserverConfig
+from .frames import Room, channels, pack, room_for
+from .mental_net import MentalNet
+from .prediction_net import PredictionNet, Predictions
 
 
-@dataclasses.dataclass(frozen=True)
-class ObserverConfig:
-    """An observer's architecture. The defaults are those of the paper's section 3.2."""
+class Reading(eqx.Module):
+    """What an observer makes of its encounters: who these agents are, what state they are in, what they will do."""
 
-    size: int = 11
-    objects: int = 4
-    character: Character = "episodes"
-    embedding: int = 2
-    channels: int = 32
-    character_channels: int = 32
-    character_depth: int = 5
-    torso_depth: int = 5
-    torso_plain: bool = False  # no residuals, no normalisation: the observer of random agents
-    heads: tuple[str, ...] = HEADS
-    normalise: Normalise = "batch"
-    character_read_out: ReadOut = "pool"
-    read_out: ReadOut = "pool"  # of the action and consumption heads
-
-    def __post_init__(self):
-        for head in self.heads:
-            if head not in HEADS:
-                raise BadSetting("ObserverConfig.heads", head, f"the heads are {', '.join(HEADS)}")
-        if not self.heads:
-            raise BadSetting("ObserverConfig.heads", "()", "an observer predicts something")
-        for name, words in WORDS.items():  # or a misspelt one would silently mean another
-            if getattr(self, name) not in get_args(words):
-                known = ", ".join(map(repr, get_args(words)))
-                raise BadSetting(f"ObserverConfig.{name}", repr(getattr(self, name)), f"must be one of {known}")
-        for name in ("size", "objects", "embedding", "channels", "character_channels"):
-            if getattr(self, name) < 1:
-                raise BadSetting(f"ObserverConfig.{name}", getattr(self, name), "must be above 0")
-        for name in ("character_depth", "torso_depth"):
-            plain = name == "torso_depth" and self.torso_plain
-            if getattr(self, name) < 1 or (not plain and getattr(self, name) % 2 == 0):
-                raise BadSetting(f"ObserverConfig.{name}", getattr(self, name), "a resnet's depth is odd: 1 + pairs")
+    character: Posterior
+    mental: Posterior | None
+    predictions: Predictions
 
 
 class ToMnet(eqx.Module):
-    character_net: CharacterNet
+    character_net: CharacterNet | None
+    mental_net: MentalNet | None
     prediction_net: PredictionNet
     config: ObserverConfig = eqx.field(static=True)
 
     def __init__(self, config: ObserverConfig, *, key: Key[Scalar, ""]):
         character_key, prediction_key = jax.random.split(key)
-        planes = channels(config.objects)
+        planes, outputs = channels(config.objects), 2 if config.bottleneck else 1
         width, depth, kind = config.character_channels, config.character_depth, config.normalise
+        self.character_net = self.mental_net = None
         if config.character == "sequence":
-            self.character_net = SequenceNet(planes + ACTION_COUNT, config.embedding, width, key=character_key)
-        else:
+            self.character_net = SequenceNet(
+                planes + ACTION_COUNT, outputs * config.embedding, width, key=character_key
+            )
+        elif config.character != "none":
             net = EpisodeNet if config.character == "episodes" else SnapshotNet
             self.character_net = net(
                 planes + ACTION_COUNT,
-                config.embedding,
+                outputs * config.embedding,
                 width,
                 depth,
                 kind,
                 config.character_read_out,
                 key=character_key,
             )
+        if config.mental:
+            self.mental_net = MentalNet(
+                planes + ACTION_COUNT + config.character_size,
+                config.mental_channels,
+                config.mental_depth,
+                kind,
+                outputs * config.mental_channels,
+                key=jax.random.fold_in(key, 2),
+            )
         self.prediction_net = PredictionNet(
-            planes + config.embedding,
+            planes + config.character_size + (config.mental_channels if config.mental else 0),
             config.objects,
             config.channels,
             config.torso_depth,
@@ -100,49 +82,125 @@ class ToMnet(eqx.Module):
         capacity: int,
         training: bool = False,
         dtype=jnp.float32,
-    ) -> tuple[Float[Array, "agent feature"], CharacterNet]:
-        """The character embedding of each agent from its past episodes."""
-        if past_real.shape[1] == 0:
-            return jnp.zeros((past_real.shape[0], self.config.embedding)), self.character_net
+    ) -> tuple[Posterior, CharacterNet | None]:
+        """What each agent's past episodes tell of its character."""
+        outputs = self.config.character_size * (2 if self.config.bottleneck else 1)
+        if self.character_net is None or past_real.shape[1] == 0:
+            nothing = jnp.zeros((past_real.shape[0], outputs))
+            return posterior_from(nothing, self.config.bottleneck), self.character_net
         episodes = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), past)
         packed = pack(episodes, past_real.reshape(-1), capacity, dtype)
-        return self.character_net(packed, past_real, training)
+        embedding, net = self.character_net(packed, past_real, training)
+        return posterior_from(embedding, self.config.bottleneck), net
 
-    def predict(self, character: Float[Array, "agent feature"], query: Snapshot, dtype=jnp.float32) -> Predictions:
-        """Predictions for each agent in its query state."""
-        return self.prediction_net(character, query, False, dtype)[0]
+    def mentalise(
+        self,
+        recent: Episode,
+        character: Float[Array, "agent feature"],
+        room: Room,
+        *,
+        training: bool = False,
+        dtype=jnp.float32,
+    ) -> tuple[Posterior | None, MentalNet | None]:
+        """What the current episode so far tells of each agent's state of mind, given its character."""
+        if self.mental_net is None:
+            return None, None
+        packed = pack(recent, jnp.ones(recent.length.shape, bool), max(room.recent, 1), dtype)
+        maps, net = self.mental_net(packed, character, room.waves, training)
+        return posterior_from(maps, self.config.bottleneck), net
 
-    def train_step_predictions(self, encounters: Encounter, capacity: int, dtype) -> tuple[Predictions, "ToMnet"]:
-        """Predictions in training mode, and this observer with its normalisation statistics moved on."""
-        check_no_recent(encounters)
-        character, character_net = self.characterise(
-            encounters.past, encounters.past_real, capacity=capacity, training=True, dtype=dtype
+    def predict(
+        self,
+        character: Float[Array, "agent feature"],
+        query: Snapshot,
+        mental: Float[Array, "agent row col channel"] | None = None,
+        dtype=jnp.float32,
+    ) -> Predictions:
+        """Predictions for each agent in its query state; without `mental`, as for one that has not acted yet."""
+        return self.prediction_net(character, self._mental(mental, query), query, False, dtype)[0]
+
+    def read(
+        self,
+        encounters: Encounter,
+        room: Room,
+        *,
+        key: Key[Scalar, ""] | None = None,
+        training: bool = False,
+        dtype=jnp.float32,
+        change: Any = lambda character, mental: (character, mental),
+    ) -> tuple[Reading, "ToMnet"]:
+        """Everything, and in training this observer with its normalisation statistics moved on.
+
+        With a key, embeddings are drawn from their posteriors; `change` may tamper with them before predicting.
+        """
+        character_key, mental_key = (None, None) if key is None else jax.random.split(key)
+        mode = {"training": training, "dtype": dtype}
+        character, character_net = self.characterise(encounters.past, encounters.past_real, capacity=room.past, **mode)
+        drawn, mental, mental_net = character.draw(character_key), None, self.mental_net
+        if self.mental_net is not None:
+            assert encounters.recent is not None  # check_kind has seen to it
+            mental, mental_net = self.mentalise(encounters.recent, drawn, room, **mode)
+        drawn, drawn_mental = change(drawn, None if mental is None else mental.draw(mental_key))
+        query = encounters.query
+        predictions, prediction_net = self.prediction_net(
+            drawn, self._mental(drawn_mental, query), query, training, dtype
         )
-        predictions, prediction_net = self.prediction_net(character, encounters.query, True, dtype)
-        nets = (character_net, prediction_net)
-        return predictions, eqx.tree_at(lambda net: (net.character_net, net.prediction_net), self, nets)
+        moved = eqx.tree_at(
+            lambda net: (net.character_net, net.mental_net, net.prediction_net),
+            self,
+            (character_net, mental_net, prediction_net),
+            is_leaf=lambda leaf: leaf is None,
+        )
+        return Reading(character, mental, predictions), moved
+
+    def _mental(self, mental: Array | None, query: Snapshot) -> Array | None:
+        if mental is None and self.mental_net is not None:
+            shape = (*query.walls.shape, self.config.mental_channels)
+            return jnp.zeros(shape)
+        return mental
 
 
-def check_no_recent(encounters: Encounter) -> None:
-    if encounters.recent is not None:
-        raise BadSetting("Meeting.query_at_start", False, "this observer has no net for the current episode")
+def check_kind(observer: ToMnet, encounters: Encounter) -> None:
+    """Whether these encounters are of the kind that the observer reads. One without a mental net does not look at the
+    current episode."""
+    config = observer.config
+    if encounters.query.walls.shape[-1] != config.size:
+        raise BadSetting("size", encounters.query.walls.shape[-1], f"this observer knows grids of {config.size}")
+    if encounters.query.object_cells.shape[-1] != config.objects:
+        raise BadSetting("objects", encounters.query.object_cells.shape[-1], f"this observer knows {config.objects}")
+    if encounters.recent is None and config.mental:
+        raise BadSetting("Meeting.query_at_start", True, "this observer reads the current episode, and there is none")
 
 
 @eqx.filter_jit
-def _observe(observer: ToMnet, encounters: Encounter, capacity: int, dtype) -> tuple[Array, Predictions]:
-    character, _ = observer.characterise(encounters.past, encounters.past_real, capacity=capacity, dtype=dtype)
-    return character, observer.predict(character, encounters.query, dtype)
+def _read(observer: ToMnet, encounters: Encounter, room: Room, key, shuffled: tuple[str, ...], dtype) -> Reading:
+    def shuffle(character, mental):
+        """Every agent is given the embedding of another one: the next in the batch."""
+        if "character" in shuffled:
+            character = jnp.roll(character, 1, axis=0)
+        if "mental" in shuffled and mental is not None:
+            mental = jnp.roll(mental, 1, axis=0)
+        return character, mental
+
+    return observer.read(encounters, room, key=key, dtype=dtype, change=shuffle)[0]
+
+
+def read(
+    observer: ToMnet,
+    encounters: Encounter,
+    *,
+    key: Key[Scalar, ""] | None = None,
+    shuffled: tuple[str, ...] = (),
+    dtype=jnp.float32,
+) -> Reading:
+    """A batch of encounters read, normalisation in inference mode. `shuffled`: "character", "mental" or both."""
+    check_kind(observer, encounters)
+    return _read(observer, encounters, room_for(encounters), key, shuffled, dtype)
 
 
 def observe(
     observer: ToMnet, encounters: Encounter, dtype=jnp.float32
 ) -> tuple[Float[Array, "agent feature"], Predictions]:
-    """Character embeddings and predictions for a batch of encounters, normalisation in inference mode."""
-    config = observer.config
-    check_no_recent(encounters)
-    if encounters.query.walls.shape[-1] != config.size:
-        raise BadSetting("size", encounters.query.walls.shape[-1], f"this observer knows grids of {config.size}")
-    if encounters.query.object_cells.shape[-1] != config.objects:
-        raise BadSetting("objects", encounters.query.object_cells.shape[-1], f"this observer knows {config.objects}")
-    count = frame_count(encounters.past, encounters.past_real).sum()
-    return _observe(observer, encounters, capacity_for(int(count)), dtype)
+    """Character embeddings and predictions for a batch of encounters."""
+    reading = read(observer, encounters, dtype=dtype)
+    return reading.character.mean, reading.predictions

@@ -23,10 +23,12 @@ from ..errors import BadSetting, TomnetError
 from ..files import RunLock, append_jsonl, truncate_jsonl, write_json
 from ..interrupts import Interrupted, stop_requests
 from ..progress import Progress
+from .bottleneck import annealed
 from .checkpoint import load_state, save_observer, save_state
-from .frames import capacity_for, deal, frame_count
+from .config import ObserverConfig
+from .frames import Room, deal, frames_of, room_for, usual_room
 from .losses import mean_losses
-from .tomnet import ObserverConfig, ToMnet, observe
+from .tomnet import Reading, ToMnet, observe
 
 Sample = Callable[[Key[Scalar, ""], int], Encounter]
 """`(key, how many) -> encounters` with freshly drawn agents."""
@@ -50,6 +52,8 @@ class TrainingConfig:
     held_out: int = 256  # encounters evaluated while it runs
     evaluate_every: int = 10  # chunks
     checkpoint_seconds: float = 30.0
+    beta: float = 0.0  # the price of a nat in the bottleneck, at last
+    anneal: float = 0.25  # the share of the steps over which it rises
 
     def __post_init__(self):
         for name in ("steps", "batch", "learning_rate", "chunk", "held_out", "evaluate_every"):
@@ -91,14 +95,20 @@ def stream(seed: int, which: int) -> Key[Scalar, ""]:
 
 
 def train_step(
-    state: TrainingState, batch: Encounter, training: TrainingConfig, capacity: int
+    state: TrainingState, batch: Encounter, training: TrainingConfig, room: Room
 ) -> tuple[TrainingState, dict[str, Float[Array, ""]]]:
     """One step of Adam on one batch of encounters; the losses before it."""
+    key = jax.random.fold_in(jax.random.key(0), state.step)  # of what is drawn from posteriors
 
     def loss_of(observer: ToMnet):
-        predictions, observer = observer.train_step_predictions(batch, capacity, compute_dtype())
-        losses = mean_losses(predictions, batch.targets)
-        return sum(losses.values()), (losses, observer)
+        reading, observer = observer.read(batch, room, key=key, training=True, dtype=compute_dtype())
+        losses = mean_losses(reading.predictions, batch.targets)
+        total = sum(losses.values())
+        if observer.config.bottleneck:
+            prices = divergences(reading)
+            total = total + annealed(training.beta, training.anneal, state.step, training.steps) * sum(prices.values())
+            losses |= prices
+        return total, (losses, observer)
 
     gradients, (losses, observer) = eqx.filter_grad(loss_of, has_aux=True)(state.observer)
     updates, optimiser_state = optimiser(training).update(gradients, state.optimiser)
@@ -106,15 +116,25 @@ def train_step(
     return TrainingState(eqx.apply_updates(observer, updates), optimiser_state, state.step + 1), losses
 
 
+def divergences(reading: Reading) -> dict[str, Float[Array, ""]]:
+    """Nats that the embeddings tell, on average over the encounters: KL(posterior ‖ prior)."""
+    posteriors = {"character_nats": reading.character, "mental_nats": reading.mental}
+    return {
+        name: jnp.sum(posterior.divergence()) / posterior.mean.shape[0]
+        for name, posterior in posteriors.items()
+        if posterior is not None
+    }
+
+
 one_step = eqx.filter_jit(train_step)
 
 
 @eqx.filter_jit
-def many_steps(state: TrainingState, batches: Encounter, training: TrainingConfig, capacity: int):
+def many_steps(state: TrainingState, batches: Encounter, training: TrainingConfig, room: Room):
     arrays, static = eqx.partition(state, eqx.is_array)
 
     def body(arrays, batch):
-        state, losses = train_step(eqx.combine(arrays, static), batch, training, capacity)
+        state, losses = train_step(eqx.combine(arrays, static), batch, training, room)
         return eqx.filter(state, eqx.is_array), losses
 
     arrays, losses = jax.lax.scan(body, arrays, batches)
@@ -122,7 +142,7 @@ def many_steps(state: TrainingState, batches: Encounter, training: TrainingConfi
 
 
 def train_chunk(
-    state: TrainingState, batches: Encounter, training: TrainingConfig, capacity: int
+    state: TrainingState, batches: Encounter, training: TrainingConfig, room: Room
 ) -> tuple[TrainingState, dict[str, Float[Array, ""]]]:
     """One step for each batch (leading axis), and the mean losses.
 
@@ -130,12 +150,12 @@ def train_chunk(
     slow thread.
     """
     if jax.default_backend() != "cpu":
-        state, losses = many_steps(state, batches, training, capacity)
+        state, losses = many_steps(state, batches, training, room)
     else:
         rows = []
         for index in range(batches.past_real.shape[0]):
             batch = jax.tree.map(lambda leaf, index=index: leaf[index], batches)
-            state, row = one_step(state, batch, training, capacity)
+            state, row = one_step(state, batch, training, room)
             rows.append(row)
         losses = jax.tree.map(lambda *each: jnp.stack(each), *rows)
     return state, jax.tree.map(jnp.mean, losses)
@@ -166,12 +186,12 @@ def train(
             sample = eqx.filter_jit(sample)
             held_out = sample(stream(seed, HELD_OUT_STREAM), training.held_out)
             glimpse = jax.tree.map(lambda leaf: leaf[:8], held_out)
-            usual_frames = training.batch * float(frame_count(held_out.past, held_out.past_real).mean())
+            usual = usual_room(held_out, training.batch)
         started, saved = time.monotonic() - seconds, time.monotonic()
         with Progress(title, training.steps, done) as progress:
             while done < training.steps:
                 chunk, good = done // training.chunk, state
-                state, losses = _run_chunk(state, sample, training, chunk, seed, usual_frames)
+                state, losses = _run_chunk(state, sample, training, chunk, seed, usual)
                 seconds = time.monotonic() - started
                 step = int(state.step)
                 row: dict[str, Any] = {"step": step, "encounters": step * training.batch}
@@ -244,17 +264,16 @@ def _run_chunk(
     training: TrainingConfig,
     chunk: int,
     seed: int,
-    usual_frames: float = 0.0,
+    usual: Room | None = None,
 ) -> tuple[TrainingState, dict[str, float]]:
-    """One chunk. `usual_frames` in a batch keeps most chunks to one size of program, and so to one compilation."""
+    """One chunk. The `usual` room of a batch keeps most chunks to one size of program, and so to one compilation."""
     steps = min(training.chunk, training.steps - chunk * training.chunk)
     key = jax.random.fold_in(stream(seed, TRAIN_STREAM), chunk)
     encounters = sample(key, training.chunk * training.batch)
-    counts = frame_count(encounters.past, encounters.past_real)
-    dealt = deal(counts, training.chunk)[:steps]
+    dealt = deal(frames_of(encounters), training.chunk)[:steps]
     batches = jax.tree.map(lambda leaf: leaf[dealt], encounters)
-    capacity = max(capacity_for(int(1.1 * usual_frames)), capacity_for(int(counts[dealt].sum(1).max())))
-    state, losses = train_chunk(state, batches, training, capacity)
+    room = room_for(batches, usual)
+    state, losses = train_chunk(state, batches, training, room)
     return state, {name: float(loss) for name, loss in losses.items()}
 
 

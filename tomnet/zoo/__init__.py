@@ -14,7 +14,7 @@ from typing import Any
 from ..agents.population import CONDITIONS, Population, find_condition, load_population, save_population
 from ..errors import BadFile, TomnetError
 from ..experiments.experiment import Result
-from ..experiments.registry import find
+from ..experiments.registry import EXPERIMENTS, find
 from ..files import write_atomically
 from ..observer.checkpoint import load_observer, save_observer
 from ..observer.tomnet import ToMnet
@@ -74,7 +74,8 @@ def read(path: Path, experiment: str, member: str | None = None) -> tuple[ToMnet
         its_experiment, its_member, _ = (description[name] for name in ("experiment", "member", "preset"))
     except (KeyError, TypeError, ValueError) as error:  # its checksum is right, so someone wrote it this way
         raise BadFile(path, "its header does not describe an observer of an experiment") from error
-    if its_experiment != experiment or its_member not in member_names(experiment):
+    where = home(experiment, its_member)
+    if where is None or where != home(its_experiment, its_member):
         raise BadFile(path, f"an observer of {its_experiment}/{its_member}, not of {experiment}")
     if member is not None and its_member != member:
         raise BadFile(path, f"the observer {its_member!r}, not {member!r}")
@@ -82,7 +83,10 @@ def read(path: Path, experiment: str, member: str | None = None) -> tuple[ToMnet
 
 
 def adopt(run_folder: Path, experiment: str) -> None:
-    """Take the trained observers of a run into the zoo: all of them, or none if one cannot be read."""
+    """Take the trained observers of a run into the zoo: all of them, or none if one cannot be read.
+
+    An observer that several experiments share goes where it is at home.
+    """
     for member, (observer, description) in load_run(Path(run_folder), experiment).items():
         save_observer(_path(experiment, member), observer, description)
 
@@ -96,8 +100,14 @@ def member_names(experiment: str) -> list[str]:
     return [member.name for member in find(experiment).members("laptop")]  # every preset has the same ones
 
 
+def home(experiment: str, member: str) -> str | None:
+    """The experiment that trains this observer of that one: itself, unless it borrows it. None if there is none."""
+    members = EXPERIMENTS[experiment].members("laptop") if experiment in EXPERIMENTS else ()
+    return next((each.home or experiment for each in members if each.name == member), None)
+
+
 def _path(experiment: str, member: str) -> Path:
-    return FOLDER / experiment / f"{member}.safetensors"
+    return FOLDER / (home(experiment, member) or experiment) / f"{member}.safetensors"
 
 
 # --- Agents

@@ -1,0 +1,301 @@
+"""Section 3.3: verdicts from tables made by hand, and both experiments from end to end with made-up minds."""
+
+import copy
+import json
+from dataclasses import replace
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from agents.small import made_up_population
+from figures.hand_made_deep import deep_tables, embedding_tables
+from helpers import made_up
+
+from tomnet.agents.actor_critic import NetworkConfig
+from tomnet.agents.population import save_population
+from tomnet.episodes.episode import Snapshot
+from tomnet.errors import TomnetError
+from tomnet.experiments import agent_embeddings, deep_rl_agents
+from tomnet.experiments.deep_rl_agents import HEADS, MEMBERS, PAPER, SHUFFLES, SPECIES
+from tomnet.experiments.experiment import PRESETS, Company, Result
+from tomnet.world.gridworld import SUBGOAL_MAZE
+
+TINY = NetworkConfig(channels=4, memory_channels=4, depth=1, belief_channels=4, hidden=8)
+AGENTS, SEED = 24, 0
+
+
+def verdicts(module, tables) -> dict[str, str]:
+    return {claim.id: claim.verdict for claim in module._claims(tables)}
+
+
+@pytest.fixture
+def deep():
+    return deep_tables()
+
+
+@pytest.fixture
+def embedded():
+    return embedding_tables()
+
+
+# --- Whom and how
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_agents_are_met_as_in_appendix_a(preset):
+    """Four full past episodes, the current one split at random, an 8-D embedding, five objects."""
+    both, (bottleneck,) = deep_rl_agents.members(preset)[-1], agent_embeddings.members(preset)
+    for member in (*deep_rl_agents.members(preset), bottleneck):
+        assert isinstance(member.species, Company)
+        assert (member.species.conditions, member.species.part) == (SPECIES, "training")
+        assert member.world == SUBGOAL_MAZE
+        assert (member.meeting.min_past, member.meeting.max_past, member.meeting.query_at_start) == (4, 4, False)
+        assert (member.observer.embedding, member.observer.objects) == (8, 5)
+        assert member.reuse <= member.meeting.max_past + 1
+    assert bottleneck.observer == replace(both.observer, bottleneck=True)
+    assert bottleneck.training == replace(both.training, beta=0.01)
+    assert bottleneck.training.anneal == 0.25  # 500 thousand of 2 million steps
+
+
+def test_the_four_observers_differ_in_their_nets_alone():
+    members = {member.name: member.observer for member in deep_rl_agents.members("full")}
+    nets = {name: (config.character, config.mental) for name, config in members.items()}
+    assert nets == {
+        "none": ("none", False),
+        "char": ("episodes", False),
+        "mental": ("none", True),
+        "both": ("episodes", True),
+    }
+    assert len({replace(config, character="none", mental=False) for config in members.values()}) == 1
+
+
+def test_full_is_trained_on_four_million_encounters():
+    for member in (*deep_rl_agents.members("full"), *agent_embeddings.members("full")):
+        assert member.training.steps * member.training.batch >= 4_000_000
+
+
+def test_without_agents_there_is_one_clear_line(tmp_path):
+    for module in (deep_rl_agents, agent_embeddings):
+        with pytest.raises(TomnetError, match="no agents of the condition blind"):
+            module.evaluate({}, AGENTS, SEED, tmp_path)
+
+
+# --- Verdicts
+
+
+def test_the_papers_own_numbers_reproduce(deep, embedded):
+    assert set(verdicts(deep_rl_agents, deep).values()) == {"reproduced"}
+    assert set(verdicts(agent_embeddings, embedded).values()) == {"reproduced"}
+
+
+def test_every_row_of_table_a1_is_there(deep):
+    assert set(PAPER) == {(name, ()) for name in MEMBERS} | set(SHUFFLES)
+    assert len(deep["losses"]) == 2 * len(PAPER) * len(HEADS)
+
+
+def test_a_smaller_cut_is_partly_as_long_as_both_is_best(deep):
+    deep["cuts"]["consumption"]["both"]["cut"] = 0.60
+    (claim, *_) = deep_rl_agents._claims(deep)
+    assert claim.verdict == "partly"
+    assert claim.value == pytest.approx(0.60 / 0.61)
+    assert "consumption" in claim.unit
+    deep["cuts"]["action"]["mental"]["lead_interval"] = (-0.01, 0.2)
+    assert verdicts(deep_rl_agents, deep)["D1"] == "not reproduced"
+
+
+def test_the_largest_cut_does_not_help_where_another_observer_is_as_good(deep):
+    deep["cuts"]["successor"]["char"]["lead_interval"] = (-0.1, 0.1)
+    assert verdicts(deep_rl_agents, deep)["D1"] == "not reproduced"
+
+
+def test_shuffling_that_hurts_less_than_chance_could(deep):
+    def soften(*heads):
+        for row in deep["losses"]:
+            if row["shuffled"] == ["mental"] and row["observer"] == "both" and row["head"] in heads:
+                row["rise_interval"] = (-0.01, 0.1)
+
+    soften("consumption")
+    assert verdicts(deep_rl_agents, deep)["D2"] == "partly"
+    soften("successor")
+    assert verdicts(deep_rl_agents, deep)["D2"] == "not reproduced"
+
+
+def test_training_agents_alone_do_not_decide_about_shuffling(deep):
+    for row in deep["losses"]:
+        if row["shuffled"] and row["part"] == "training":
+            row["rise_interval"] = (-1.0, 1.0)
+    assert verdicts(deep_rl_agents, deep)["D2"] == "reproduced"
+
+
+@pytest.mark.parametrize(
+    ("gap", "verdict"), [(-0.2, "reproduced"), (0.05, "reproduced"), (0.06, "partly"), (0.16, "not reproduced")]
+)
+def test_the_worst_head_decides_about_generalisation(deep, gap, verdict):
+    deep["generalisation"]["action"]["gap"] = gap
+    assert verdicts(deep_rl_agents, deep)["D3"] == verdict
+
+
+def test_an_observer_that_learned_nothing_does_not_generalise(deep):
+    deep["cuts"]["successor"]["none"]["lead_interval"] = (-0.1, 0.1)
+    assert verdicts(deep_rl_agents, deep)["D3"] == "not reproduced"
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "verdict"),
+    [(0.95, "reproduced"), (0.94, "partly"), (0.79, "not reproduced"), (1 / 3, "not reproduced")],
+)
+def test_the_species_is_told(deep, accuracy, verdict):
+    deep["species"]["neighbours"]["accuracy"] = accuracy
+    assert verdicts(deep_rl_agents, deep)["D4"] == verdict
+
+
+SPOILT = {
+    "species by neighbours": lambda t: t["read_outs"]["species"]["own_neighbours"].update(accuracy=0.94),
+    "species linearly": lambda t: t["read_outs"]["species"]["own_linear"].update(accuracy=0.94),
+    "object by neighbours": lambda t: t["read_outs"]["object"]["own_neighbours"].update(accuracy=0.89),
+    "blind at the prior": lambda t: t["divergence"]["blind_in_object"].update(mean=0.11),
+    "used or collapsed": lambda t: t["divergence"]["all"][4].update(mean=0.07),
+}
+
+
+@pytest.mark.parametrize("condition", SPOILT)
+def test_each_of_the_five_conditions_counts(embedded, condition):
+    SPOILT[condition](embedded)
+    met = agent_embeddings.disentangled(embedded)
+    assert [name for name, holds in met.items() if not holds] == [condition]
+    assert verdicts(agent_embeddings, embedded)["D5"] == "partly"
+
+
+def test_three_failures_are_too_many(embedded):
+    for spoil in list(SPOILT.values())[:3]:
+        spoil(embedded)
+    assert verdicts(agent_embeddings, embedded)["D5"] == "not reproduced"
+
+
+def test_without_a_dimension_for_the_object_the_blind_are_not_at_the_prior(embedded):
+    embedded["divergence"]["blind_in_object"] = {"mean": float("nan"), "interval": (float("nan"), float("nan"))}
+    assert not agent_embeddings.disentangled(embedded)["blind at the prior"]
+
+
+def test_dimensions_that_are_all_used_have_not_collapsed(embedded):
+    for row in embedded["divergence"]["all"]:
+        row["mean"] = 1.0
+    assert not agent_embeddings.disentangled(embedded)["used or collapsed"]
+
+
+def test_two_clusters_that_are_not_the_hands_are_half_of_the_claim(embedded):
+    together = embedded["subspecies"]["agreement"]
+    together |= {"accuracy": 0.6, "correlation": 0.1, "correlation_interval": (-0.5, 0.6)}
+    assert verdicts(agent_embeddings, embedded)["D6"] == "partly"
+    embedded["subspecies"]["silhouette"] = 0.4
+    assert verdicts(agent_embeddings, embedded)["D6"] == "not reproduced"
+
+
+def test_networks_that_all_have_one_hand_do_not_reproduce_it(embedded):
+    nothing = (float("nan"), float("nan"))
+    together = embedded["subspecies"]["agreement"]
+    together |= {"accuracy": float("nan"), "correlation": float("nan"), "correlation_interval": nothing}
+    embedded["subspecies"]["gain"] = 1.0
+    assert verdicts(agent_embeddings, embedded)["D6"] == "not reproduced"
+
+
+# --- Small parts
+
+
+def test_a_field_that_turns():
+    """Anticlockwise: up on the right, left on top."""
+    size = 5
+    rows, cols = np.divmod(np.arange(25), size)
+    down, across = rows - 2, cols - 2
+    radius = np.hypot(down, across)
+    arrows = np.stack([-across, down], 1) / np.maximum(radius, 1)[:, None]
+    query = Snapshot(jnp.zeros((5, 5), bool), jnp.int32(0), jnp.asarray([3, -1]))
+    assert agent_embeddings.circulation(arrows, query) == pytest.approx(1)
+    assert agent_embeddings.circulation(-arrows, query) == pytest.approx(-1)
+    outwards = np.stack([down, across], 1) / np.maximum(radius, 1)[:, None]
+    assert agent_embeddings.circulation(outwards, query) == pytest.approx(0, abs=1e-9)
+
+
+def test_gaps_are_relative_to_training():
+    losses = {
+        ("training", "both", ()): {head: np.array([1.0, 1.0, 1.0]) for head in HEADS},
+        ("held out", "both", ()): {head: np.array([1.0, 1.2]) for head in HEADS},
+    }
+    table = deep_rl_agents.generalisation_table(losses)["action"]
+    assert table["gap"] == pytest.approx(0.1)
+    assert table["interval"] == pytest.approx((0.1 - 0.196, 0.1 + 0.196))
+
+
+def test_cuts_are_relative_to_none_and_leads_are_paired():
+    held = {"none": [2.0, 4.0], "char": [1.5, 3.5], "mental": [2.0, 4.0], "both": [1.0, 3.0]}
+    losses = {("held out", name, ()): {head: np.array(loss) for head in HEADS} for name, loss in held.items()}
+    table = deep_rl_agents.cut_table(losses)["action"]
+    assert table["both"]["cut"] == pytest.approx(1 / 3)
+    assert table["char"]["lead"] == pytest.approx(0.5)
+    assert table["char"]["lead_interval"] == pytest.approx((0.5, 0.5))  # the same for every agent: no doubt left
+    assert table["none"]["cut"] == 0
+
+
+# --- From end to end
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Populations of four tiny networks each, two of them held out; none has learned anything."""
+    folder = tmp_path_factory.mktemp("agents")
+    for seed, condition in enumerate(SPECIES):
+        population = made_up_population(condition, 4, TINY, seed)
+        save_population(folder / f"{condition}.safetensors", population)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def evaluated(folder):
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name, value in (
+            (deep_rl_agents, "MAP_LEVELS", 2),
+            (deep_rl_agents, "MAP_ROLLOUTS", 4),
+            (agent_embeddings, "HAND_LEVELS", 4),
+            (agent_embeddings, "FIELD_LEVELS", 2),
+        ):
+            patch.setattr(module, name, value)
+        results = {}
+        for module in (deep_rl_agents, agent_embeddings):
+            observers = {member.name: made_up(member.observer) for member in module.members("smoke", folder)}
+            tables, claims = module.evaluate(observers, AGENTS, SEED, folder)
+            results[module] = Result(module.EXPERIMENT.name, "smoke", SEED, tables, claims)
+    return results
+
+
+@pytest.mark.parametrize("module", [deep_rl_agents, agent_embeddings])
+def test_every_claim_is_decided_and_survives_its_file(evaluated, module):
+    result = evaluated[module]
+    assert tuple(claim.id for claim in result.claims) == module.EXPERIMENT.claims
+    plain = json.loads(json.dumps(result.to_json()))
+    again = Result.from_json(copy.deepcopy(plain))
+    assert [claim.verdict for claim in again.claims] == [claim.verdict for claim in result.claims]
+
+
+def test_untrained_observers_reproduce_nothing(evaluated):
+    assert {claim.id: claim.verdict for claim in evaluated[deep_rl_agents].claims}["D1"] == "not reproduced"
+    assert {claim.id: claim.verdict for claim in evaluated[agent_embeddings].claims}["D5"] != "reproduced"
+
+
+def test_the_floor_lies_below_an_observer_that_knows_nothing(evaluated):
+    for row in evaluated[deep_rl_agents].tables["floor"]["heads"].values():
+        assert row["floor"] < row["both"]
+        assert row["excess"] == pytest.approx(row["both"] - row["floor"])
+
+
+def test_an_observer_without_nets_cannot_be_shuffled(evaluated):
+    rows = evaluated[deep_rl_agents].tables["losses"]
+    assert {(row["observer"], *row["shuffled"]) for row in rows} == {(name, *what) for name, what in PAPER}
+    assert all(("rise" in row) == bool(row["shuffled"]) for row in rows)
+
+
+def test_held_out_networks_are_the_ones_met(evaluated):
+    tables = evaluated[agent_embeddings].tables
+    assert tables["met"] == {part: {"agents": 24, "encounters": 120} for part in ("training", "held out")}
+    assert [row["network"] for row in tables["subspecies"]["each"]] == [2, 3]  # after two blind ones
+    assert len(tables["posteriors"]["species"]) == 24
+    assert len(tables["dimensions"]) == 8

@@ -1,0 +1,258 @@
+"""Observers and small agents together: who is met, and what must come out whatever the weights are."""
+
+import dataclasses
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from experiments.minds_small import save_populations
+from helpers import made_up, pick
+
+from tomnet import zoo
+from tomnet.agents import population as populations
+from tomnet.episodes.episode import Snapshot
+from tomnet.errors import BadSetting, TomnetError
+from tomnet.experiments import explicit_beliefs, false_beliefs, false_beliefs_mixed, minds, unseen_swaps
+from tomnet.experiments.experiment import Company, Member
+from tomnet.experiments.foresight import History, check_observer, foresee
+from tomnet.experiments.natural_swaps import (
+    agents_futures,
+    effects_of,
+    networks_of,
+    predictions,
+    rollouts_for,
+    take_walks,
+    watch,
+)
+from tomnet.experiments.sally_anne import all_scenarios
+from tomnet.experiments.swap_curves import curves
+from tomnet.experiments.swap_effects import swap_table
+from tomnet.experiments.turning_back import pictures, put_to_the_test, turning_table
+from tomnet.observer.checkpoint import save_observer
+from tomnet.observer.tomnet import ObserverConfig, read
+from tomnet.world.gridworld import MAZE, SUBGOAL_MAZE, World
+
+WORLD = dataclasses.replace(SUBGOAL_MAZE, step_limit=16)  # shorter episodes compile no faster, but run so
+TINY = ObserverConfig(
+    objects=5,
+    embedding=3,
+    channels=4,
+    character_channels=4,
+    mental_channels=4,
+    character_depth=1,
+    mental_depth=1,
+    torso_depth=3,
+    mental=True,
+    heads=("action", "consumption", "successor", "belief"),
+)
+TINY_BEHAVIOUR = dataclasses.replace(TINY, heads=("action", "consumption", "successor"))
+SMALL_TRAINING = minds.DEEP_TRAINING["smoke"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return save_populations(tmp_path_factory.mktemp("agents"), ("3x3", "5x5"), count=4)
+
+
+@pytest.fixture(scope="module")
+def company(folder):
+    return Company(("5x5",), part="held out", folder=folder)
+
+
+@pytest.fixture(scope="module")
+def observer():
+    return made_up(TINY)
+
+
+# --- Whom they meet
+
+
+def test_companies_are_those_of_the_paper():
+    for preset in ("smoke", "laptop", "full"):
+        five, mixed, still = (module.members(preset)[0] for module in (false_beliefs, explicit_beliefs, unseen_swaps))
+        assert five.species == Company(("5x5",))
+        assert mixed.species == still.species == Company(("blind", "3x3", "5x5", "7x7", "9x9"), beliefs=True)
+        assert (mixed.world.swap_probability, still.world.swap_probability) == (0.1, 0.0)
+        assert dataclasses.replace(still.world, swap_probability=0.1) == mixed.world == SUBGOAL_MAZE
+        for member in (five, mixed, still):
+            assert (member.meeting.min_past, member.meeting.max_past) == (4, 4)
+            assert (member.observer.embedding, member.observer.mental, member.observer.objects) == (8, True, 5)
+    assert five.observer.heads == ("action", "consumption", "successor")
+    assert mixed.training.steps * mixed.training.batch == 4_096_000
+
+
+def test_one_observer_serves_two_experiments(tmp_path, monkeypatch):
+    monkeypatch.setattr(zoo, "FOLDER", tmp_path)
+    borrowed, own = false_beliefs_mixed.members("full")[0], explicit_beliefs.members("full")[0]
+    assert dataclasses.replace(borrowed, home=None) == own
+    assert not zoo.available("false-beliefs-mixed")
+    about = {"experiment": "explicit-beliefs", "member": "mixed", "preset": "smoke"}
+    save_observer(tmp_path / "explicit-beliefs" / "mixed.safetensors", made_up(TINY), about)
+    assert zoo.available("false-beliefs-mixed")
+    assert zoo.available("explicit-beliefs")
+    assert eqx.tree_equal(zoo.load("false-beliefs-mixed"), zoo.load("explicit-beliefs"))
+
+
+def test_an_observer_of_beliefs_needs_agents_that_tell_theirs():
+    member = explicit_beliefs.members("smoke")[0]
+    with pytest.raises(BadSetting, match="beliefs = False: the observer 'mixed' learns beliefs, and nobody tells"):
+        dataclasses.replace(member, species=dataclasses.replace(member.species, beliefs=False))
+
+
+def test_few_encounters_ask_few_agents(folder):
+    """Eight agents are in the company; for five encounters, two of them play, and others the next time."""
+    member = Member(
+        "few", Company(("3x3",), folder=folder), WORLD, minds.MEETING, TINY_BEHAVIOUR, SMALL_TRAINING, reuse=5
+    )
+    played = []
+
+    class Counting(Member):
+        def meet(self, key, agents, **how):
+            played.append(agents.preferred.shape[0])
+            return super().meet(key, agents, **how)
+
+    counting = Counting(**vars(member))
+    shapes = eqx.filter_eval_shape(counting.sampler(), jax.random.key(0), 7)
+    assert played == [2]
+    assert shapes.past_real.shape == (7, 4)
+
+
+def test_a_zoo_without_agents_says_so_in_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(populations, "PRETRAINED", tmp_path)
+    with pytest.raises(TomnetError, match="the zoo holds no agents of the condition 5x5; `tomnet agents train`"):
+        false_beliefs.members("smoke")[0].sampler()
+
+
+# --- What an observer can be asked
+
+
+@pytest.mark.parametrize(
+    ("config", "world", "heads", "why"),
+    [
+        (TINY, dataclasses.replace(SUBGOAL_MAZE, size=9), (), "size = 9: this observer knows grids of 11"),
+        (TINY, MAZE, (), "objects = 4: this observer knows 5, the subgoal included"),
+        (TINY_BEHAVIOUR, SUBGOAL_MAZE, ("belief",), "heads = action, consumption, successor: .* predict 'belief'"),
+        (dataclasses.replace(TINY, mental=False), SUBGOAL_MAZE, (), "mental = False"),
+    ],
+)
+def test_what_an_observer_cannot_be_asked(config, world: World, heads, why):
+    with pytest.raises(BadSetting, match=why):
+        check_observer(made_up(config), world, heads)
+
+
+def test_asking_about_many_worlds_gives_what_asking_about_each_does(observer, company):
+    member = Member("one", company, WORLD, minds.MEETING, TINY_BEHAVIOUR, SMALL_TRAINING)
+    encounters = eqx.filter_jit(member.meet)(jax.random.key(3), company.agents(), past=4)
+    assert encounters.recent is not None
+    history = History(encounters.past, encounters.past_real, encounters.recent)
+    other = eqx.tree_at(lambda q: q.agent_cell, encounters.query, (encounters.query.agent_cell + 1) % 121)
+    told = foresee(observer, history, jax.tree.map(lambda *leaves: jnp.stack(leaves), encounters.query, other))
+    for world, query in enumerate((encounters.query, other)):
+        expected = read(observer, eqx.tree_at(lambda e: e.query, encounters, query)).predictions
+        assert np.allclose(told.action[world], np.exp(expected.action), atol=1e-5)
+        assert np.allclose(told.belief[world], np.exp(expected.belief), atol=1e-5)
+        assert np.allclose(told.successor[world], np.exp(expected.successor), atol=1e-5)
+
+
+# --- Natural swaps
+
+
+@pytest.fixture(scope="module")
+def walks(company):
+    return take_walks(jax.random.key(0), company, 32, 4, WORLD)  # twice as many: they see 5×5
+
+
+def test_walks_are_of_every_agent_with_a_past_of_its_own(walks):
+    assert len(walks.agents) == 8
+    assert walks.networks.tolist() == [0] * 4 + [1] * 4
+    assert walks.past.actions.shape[:3] == (8, 8, 4)
+    assert walks.kept.shape == (8, 8)
+    assert walks.kept.any()
+
+
+def test_past_episodes_are_shared_by_neighbours_and_never_twice_in_one_history(walks):
+    seen = watch(jax.random.key(5), walks.agents[0], 6, 4, WORLD)
+    starts = np.concatenate([seen.agent_cells[..., 0:1], seen.object_cells[..., 0, :]], -1)
+    assert (starts[0, 1:] == starts[1, :-1]).all()
+    for history in starts:
+        assert len(np.unique(history, axis=0)) == 4
+
+
+def test_what_is_out_of_view_changes_no_agent_and_what_is_in_view_does(walks, observer):
+    found = effects_of(walks, observer)
+    assert len(found.distance) == 4 * walks.kept.sum()
+    assert (found.agents["policy"][~found.in_view] == 0).all()
+    assert (found.agents["belief"][~found.in_view] == 0).all()
+    assert (found.agents["policy"][found.in_view] > 0).any()
+    assert np.isnan(found.agents["successor"]).all()
+    assert found.observer["policy"].shape == found.distance.shape
+    assert found.observer["successor"].shape == (*found.distance.shape, 3)
+    for what in ("policy", "belief", "successor"):
+        assert ((found.observer[what] >= 0) & (found.observer[what] <= np.log(2) + 1e-6)).all()
+    table = curves(found, WORLD.size)
+    assert table["out_of_view"]["agents"]["policy"]["mean"] == 0
+    assert table["in_view"]["agents"]["policy"]["mean"] > 0
+
+
+def test_each_prediction_is_about_the_world_it_was_asked_about(walks, observer):
+    """The first kept walk again, by itself: the same predictions, swap by swap."""
+    where, told = predictions(observer, walks)
+    agent, level = where[0]
+    pairs = walks.pairs[agent]
+    state = pick(pairs.standing.state, level)
+    before, way = (
+        pick(walks.past, (np.array([agent]), np.array([level]))),
+        pick(pairs.episodes, slice(level, level + 1)),
+    )
+    history = History.of(before, way)
+    for swap in range(4):
+        query = Snapshot(state.walls, state.agent_cell, jnp.asarray(pairs.object_cells[swap, level]))
+        alone = foresee(observer, history, jax.tree.map(lambda leaf: leaf[None, None], query))
+        assert np.allclose(alone.action[0, 0], told.action[1 + swap, 0], atol=1e-5)
+
+
+def test_networks_are_counted_once_whatever_they_prefer(walks):
+    merged = networks_of(walks)
+    assert len(merged) == 2
+    assert merged[0].kept.tolist() == np.concatenate([pairs.kept for pairs in walks.pairs[:4]]).tolist()
+    table = swap_table(merged)
+    assert table["levels"] == 64
+    assert table["out_of_view"]["policy"]["largest"] == 0
+
+
+def test_futures_are_rolled_out_for_some_pairs_at_each_distance(walks):
+    apart = agents_futures(jax.random.key(1), walks, rollouts=2)
+    measured = np.isfinite(apart).all(1)
+    found = effects_of(walks, made_up(TINY), apart)
+    for far in np.unique(found.distance):
+        assert 1 <= measured[found.distance == far].sum() <= 2
+    assert (apart[measured] >= 0).all()
+    assert rollouts_for(40) == 4
+    assert rollouts_for(500) == rollouts_for(1000) == 50
+
+
+# --- The hand-made test
+
+
+def test_agents_do_not_turn_back_less_for_what_they_cannot_see(company, observer):
+    scenarios = all_scenarios(SUBGOAL_MAZE, (1, 3, 5))
+    turns = put_to_the_test(jax.random.key(0), company, scenarios, 2, observer, WORLD)
+    assert turns.agents.shape == turns.observer.shape == (8, 12, 4)
+    table = turning_table(turns)
+    assert [row["distance"] for row in table["by_distance"]] == [1, 3, 5]
+    assert table["out_of_view"]["agents"]["drop"] == {"mean": 0.0, "interval": (0.0, 0.0)}
+    assert table["in_view"]["agents"]["drop"]["mean"] != 0
+    assert table["by_distance"][0]["pairs"] == 4 * 8 * 3
+
+
+def test_pictures_show_the_way_and_the_swap(company):
+    agent = pick(company.agents(), 1)
+    near, far = pictures(all_scenarios(SUBGOAL_MAZE), agent, WORLD)
+    assert (near["distance"], far["distance"]) == (2, 4)
+    assert far["episode"]["actions"] == [3, 3, 3]
+    assert far["preferred"] == 1
+    assert far["no_swap"]["object_cells"][1] == 0
+    assert far["swap"]["object_cells"][1] != 0
+    assert far["swap"]["object_cells"][4] == -1

@@ -1,0 +1,116 @@
+"""Hand-made levels: they tell the story they were drawn for, and one that does not is refused in one line."""
+
+import numpy as np
+import pytest
+
+from tomnet.errors import BadSetting
+from tomnet.experiments.sally_anne import DISTANCES, all_scenarios, drawing, exchanges, orientations, scenario, stacked
+from tomnet.world.gridworld import ACTIONS, SUBGOAL_MAZE
+from tomnet.world.levels import format_level
+
+FOUR = """
+A@..*......
+####.......
+...........
+...........
+...........
+...........
+...........
+...........
+B.........C
+...........
+....D......
+"""
+
+
+def test_the_level_for_a_swap_four_cells_away():
+    picture, path = drawing(4)
+    assert picture == FOUR.strip()
+    assert path == "rrr"
+
+
+def test_every_story_is_told_towards_every_side():
+    scenarios = all_scenarios(SUBGOAL_MAZE)
+    assert [each.distance for each in scenarios] == [far for far in DISTANCES for _ in range(4)]
+    for far in DISTANCES:
+        backs = [each.back for each in scenarios if each.distance == far]
+        assert sorted(ACTIONS[back] for back in backs) == ["down", "left", "right", "up"]
+        assert {len(each.path) for each in scenarios if each.distance == far} == {max(far - 1, 1)}
+
+
+def test_a_mirrored_story_turns_back_to_the_other_side():
+    (_, *turned) = orientations(*drawing(3))
+    assert [path for _, path in turned] == ["ll", "dd", "uu"]
+    assert turned[0][0].splitlines()[0] == ".......*.@A"
+    assert [line[0] for line in turned[1][0].splitlines()][:4] == ["A", "@", ".", "*"]
+
+
+def test_another_agent_finds_what_it_likes_in_the_place_of_a():
+    level = scenario(FOUR, "rrr", SUBGOAL_MAZE).for_agent(2)
+    picture = format_level(level, SUBGOAL_MAZE).splitlines()
+    assert picture[0] == "C@..*......"
+    assert picture[8] == "B.........A"
+
+
+def test_levels_are_stacked_with_the_way_through_each():
+    scenarios = all_scenarios(SUBGOAL_MAZE, (1, 3))
+    levels, actions = stacked(scenarios, 1)
+    assert levels.walls.shape == (8, 11, 11)
+    assert actions.shape == (8, 2)
+    assert actions[0].tolist() == [0, 4]  # up, and then let go
+    assert actions[4].tolist() == [3, 3]
+
+
+def test_exchanges_move_what_is_liked_and_one_other():
+    cells = np.array([0, 10, 20, 30, -1])
+    swapped = exchanges(cells, 1, SUBGOAL_MAZE)
+    assert swapped.tolist() == [[10, 0, 20, 30, -1], [0, 20, 10, 30, -1], [0, 30, 20, 10, -1]]
+    assert cells.tolist() == [0, 10, 20, 30, -1]
+
+
+def changed(old: str, new: str) -> str:
+    assert FOUR.count(old) == 1
+    return FOUR.replace(old, new)
+
+
+@pytest.mark.parametrize(
+    ("picture", "path", "why"),
+    [
+        (FOUR, "rrdr", "path = rrdr: step 3 walks into a wall"),
+        (FOUR, "u", "path = u: step 1 walks into a wall"),
+        (FOUR, "l", "path = l: step 1 eats A, and the episode ends"),
+        (FOUR, "rr", "path = rr: ends in row 0, col 3, and not at the subgoal"),
+        (FOUR, "rrrr", "path = rrrr: the subgoal is reached at step 3 already"),
+        (FOUR, "rrx", "path = 'x': a step is one of u, d, l, r"),
+        (FOUR, "", "path = '': must have between 1 and 50 steps"),
+        (changed("A@..*", "A#@.*"), "rr", "path = rr: the agent never comes beside A"),
+        (FOUR.replace("A@", "A@.", 1), "rrr", "level = 11 rows of 11 or 12"),
+        (changed("....D......", "..........."), "rrr", "level = 'D': is not drawn"),
+        (
+            changed("####.......\n", "####..D....\n").replace("....D......", "..........."),
+            "rrr",
+            "level = 'D': is as near",
+        ),
+    ],
+)
+def test_a_level_that_does_not_tell_the_story_is_refused_in_one_line(picture, path, why):
+    with pytest.raises(BadSetting) as refused:
+        scenario(picture, path, SUBGOAL_MAZE)
+    assert why in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def with_top(*rows: str) -> str:
+    return "\n".join((*rows, *FOUR.strip().splitlines()[len(rows) :]))
+
+
+def test_a_way_back_must_exist():
+    with pytest.raises(BadSetting, match="level = 'A': cannot be reached from the subgoal in 51 steps"):
+        scenario(with_top("##.........", "A#.........", "#@*........"), "r", SUBGOAL_MAZE)
+    opened = scenario(with_top(".#.........", "A#.........", ".@*........"), "r", SUBGOAL_MAZE)
+    assert ACTIONS[opened.back] == "left"
+
+
+def test_the_way_back_must_begin_with_one_action_only():
+    with pytest.raises(BadSetting, match="level = up and left: both lead back to A"):
+        scenario(with_top("A@.........", ".*........."), "d", SUBGOAL_MAZE)

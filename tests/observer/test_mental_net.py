@@ -1,0 +1,137 @@
+"""The mental net: what it sees of the current episode, what it does not, and that nothing is spent on padding."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from helpers import random_encounters
+
+from tomnet.episodes.episode import Episode
+from tomnet.observer.config import ObserverConfig
+from tomnet.observer.frames import WAVE, Room, recent_waves, room_for
+from tomnet.observer.losses import losses_each
+from tomnet.observer.tomnet import ToMnet, read
+
+CONFIG = ObserverConfig(
+    size=5,
+    objects=2,
+    channels=4,
+    character_channels=4,
+    character_depth=1,
+    torso_depth=1,
+    embedding=3,
+    mental=True,
+    mental_channels=4,
+    mental_depth=1,
+    heads=("action", "belief"),
+)
+LENGTHS = (0, 3, 20, 9, 1)
+TIME = 20
+
+
+def current_episodes(key=0, lengths=LENGTHS) -> Episode:
+    cells = jax.random.split(jax.random.key(key), 4)
+    count = len(lengths)
+    return Episode(
+        walls=jax.random.bernoulli(cells[0], 0.2, (count, 5, 5)),
+        agent_cells=jax.random.randint(cells[1], (count, TIME), 0, 25, jnp.int16),
+        object_cells=jax.random.randint(cells[2], (count, TIME, 2), -1, 25, jnp.int16),
+        actions=jax.random.randint(cells[3], (count, TIME), 0, 5, jnp.int8),
+        consumed=jnp.full((count, TIME), -1, jnp.int8),
+        final_cell=jnp.zeros(count, jnp.int16),
+        length=jnp.asarray(lengths, jnp.int16),
+    )
+
+
+def encounters_with(recent: Episode):
+    return eqx.tree_at(lambda e: e.recent, random_encounters(), recent, is_leaf=lambda leaf: leaf is None)
+
+
+@pytest.fixture(scope="module")
+def observer() -> ToMnet:
+    return ToMnet(CONFIG, key=jax.random.key(3))
+
+
+@pytest.fixture(scope="module")
+def reading(observer):
+    return read(observer, encounters_with(current_episodes()))
+
+
+def test_waves_count_who_is_still_acting():
+    assert recent_waves(current_episodes()).tolist() == [4, 2, 1]
+    assert WAVE == 8
+
+
+def test_room_is_made_for_real_frames_only():
+    room = room_for(encounters_with(current_episodes()))
+    assert room.recent < 2 * sum(LENGTHS)
+    assert all(least <= width <= len(LENGTHS) for least, width in zip((4, 2, 1), room.waves, strict=True))
+
+
+def test_an_agent_that_has_not_acted_yet_has_an_empty_mind(reading):
+    assert not np.asarray(reading.mental.mean[0]).any()
+    assert all(np.asarray(reading.mental.mean[i]).any() for i in range(1, 5))
+
+
+def test_more_room_than_needed_changes_nothing(observer, reading):
+    encounters = encounters_with(current_episodes())
+    roomy, _ = eqx.filter_jit(observer.read)(encounters, Room(96, 96, (5, 5, 5)))
+    np.testing.assert_allclose(roomy.mental.mean, reading.mental.mean, atol=1e-5)
+    np.testing.assert_allclose(roomy.predictions.action, reading.predictions.action, atol=1e-5)
+
+
+def test_each_mind_is_read_by_itself(observer, reading):
+    """In another order, and so in other waves, every agent is read the same."""
+    order = jnp.asarray([2, 0, 4, 1, 3])
+    shuffled = jax.tree.map(lambda leaf: leaf[order], encounters_with(current_episodes()))
+    other = read(observer, shuffled)
+    np.testing.assert_allclose(other.mental.mean, reading.mental.mean[order], atol=1e-5)
+
+
+def test_what_comes_after_the_cut_is_not_seen(observer, reading):
+    """Padding of the current episode may hold anything."""
+    recent, other = current_episodes(), current_episodes(key=9)
+    real = recent.real
+
+    def mixed(mine, theirs):
+        return jnp.where(real.reshape(*real.shape, *[1] * (mine.ndim - 2)), mine, theirs)
+
+    tampered = eqx.tree_at(
+        lambda e: (e.agent_cells, e.object_cells, e.actions),
+        recent,
+        tuple(mixed(getattr(recent, n), getattr(other, n)) for n in ("agent_cells", "object_cells", "actions")),
+    )
+    again = read(observer, encounters_with(tampered))
+    np.testing.assert_array_equal(again.mental.mean, reading.mental.mean)
+
+
+def test_what_was_done_long_ago_is_remembered(observer, reading):
+    """The first of twenty steps still shows in the mind of the agent that took it."""
+    recent = current_episodes()
+    changed = recent.actions.at[2, 0].set((recent.actions[2, 0] + 1) % 5)
+    other = read(observer, encounters_with(eqx.tree_at(lambda e: e.actions, recent, changed)))
+    moved = np.abs(np.asarray(other.mental.mean - reading.mental.mean)).max((1, 2, 3))
+    assert moved[2] > 0
+    assert not moved[[0, 1, 3, 4]].any()
+
+
+def test_a_shuffled_embedding_is_that_of_the_next_agent(observer, reading):
+    encounters = encounters_with(current_episodes())
+    shuffled = read(observer, encounters, shuffled=("mental",))
+    other = observer.predict(reading.character.mean, encounters.query, jnp.roll(reading.mental.mean, 1, axis=0))
+    np.testing.assert_allclose(shuffled.predictions.action, other.action, atol=1e-5)
+    assert np.abs(np.asarray(shuffled.predictions.action - reading.predictions.action)).max() > 1e-4
+
+
+def test_beliefs_are_distributions_over_cells_and_nowhere(reading):
+    assert reading.predictions.belief.shape == (5, 2, 26)
+    np.testing.assert_allclose(np.exp(reading.predictions.belief).sum(-1), 1, rtol=1e-5)
+
+
+def test_the_belief_loss_is_the_cross_entropy_with_what_the_agent_says(reading):
+    encounters = encounters_with(current_episodes())
+    said = jax.nn.softmax(jax.random.normal(jax.random.key(1), (5, 2, 26)))
+    targets = eqx.tree_at(lambda t: t.belief, encounters.targets, said, is_leaf=lambda leaf: leaf is None)
+    by_hand = -sum((np.asarray(said[2, k]) * np.asarray(reading.predictions.belief[2, k])).sum() for k in range(2))
+    assert losses_each(reading.predictions, targets)["belief"][2] == pytest.approx(by_hand, rel=1e-5)

@@ -1,0 +1,28 @@
+"""An agent that is led along a path by the hand: it looks and remembers as ever, but does not choose its actions."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, Float, Int
+
+from ..world.gridworld import ACTIONS, Outcome, State, World
+from .agent import Agent, Memory
+
+
+class Led(eqx.Module):
+    agent: Any  # any Agent
+    actions: Int[Array, "time"]  # what it is made to do at each time of the episode
+
+    def start(self, state: State, world: World) -> Memory:
+        return self._agent.start(state, world)
+
+    def policy(
+        self, memory: Memory, state: State, last: Outcome, world: World
+    ) -> tuple[Float[Array, "action"], Memory]:
+        _, memory = self._agent.policy(memory, state, last, world)  # it makes up its mind, and is overruled
+        return jax.nn.one_hot(self.actions[state.time], len(ACTIONS)), memory
+
+    @property
+    def _agent(self) -> Agent:
+        return self.agent

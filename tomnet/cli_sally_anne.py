@@ -1,0 +1,83 @@
+"""`tomnet sally-anne`: the classic test of false beliefs as a story in six pictures."""
+
+import dataclasses
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import arg
+
+from .arguments import Seed, check_seed
+from .console import say
+from .errors import TomnetError, nearest
+
+if TYPE_CHECKING:
+    from .observer.tomnet import ToMnet
+
+TELLERS = (("explicit-beliefs", "mixed"), ("false-beliefs", "5x5"))  # whoever is pretrained, in this order
+
+
+@dataclasses.dataclass
+class SallyAnne:
+    """An agent, an object moved behind its back, and an observer that says what the agent will do."""
+
+    condition: Annotated[str, arg(metavar="CONDITION", help="how far the agent sees: 3x3, 5x5, 7x7 or 9x9")] = "5x5"
+    distance: Annotated[int, arg(metavar="N", help="cells between the agent and what is moved, 1 to 6")] = 4
+    prefers: Annotated[str, arg(metavar="LETTER", help="the object that the agent likes")] = "A"
+    network: Annotated[
+        int | None,
+        arg(
+            metavar="N",
+            help="one of the held-out networks",
+            help_behavior_hint="(default: the one that turns back most surely where nothing is moved)",
+        ),
+    ] = None
+    past: Annotated[int, arg(metavar="N", help="episodes in which the observer has seen it before")] = 4
+    population: Annotated[
+        Path | None,
+        arg(metavar="DIR", help="of agents, from `agents train`", help_behavior_hint="(default: pretrained)"),
+    ] = None
+    model: Annotated[
+        Path | None, arg(metavar="FILE", help="an observer file", help_behavior_hint="(default: pretrained)")
+    ] = None
+    seed: Seed = 1
+    out: Annotated[Path, arg(metavar="DIR", help="where to")] = Path("sally-anne")
+
+    def __call__(self) -> None:
+        from .experiments.story import Cast, check_past, moral, tell
+        from .figures import save
+        from .figures.story import draw_story
+        from .files import write_json
+        from .observer.training import EVALUATION_STREAM, stream
+        from .world.gridworld import SUBGOAL_MAZE
+        from .world.levels import LETTERS
+
+        started = time.monotonic()
+        check_seed(self.seed)
+        letters = LETTERS[: SUBGOAL_MAZE.objects]
+        if self.prefers not in letters or len(self.prefers) != 1:
+            raise nearest(self.prefers, letters, "object")
+        warning = check_past(self.past)
+        if warning:
+            say(f"tomnet: {warning}")
+        cast = Cast(self.condition, letters.index(self.prefers), self.network, self.population)
+        key = stream(self.seed, EVALUATION_STREAM)
+        story = tell(key, _observer(self.model), cast, distance=self.distance, past=self.past)
+        write_json(self.out / "story.json", story)
+        print(moral(story))
+        for path in save(draw_story(story), self.out):
+            print(path)
+        say(f"after {time.monotonic() - started:.0f} s")
+
+
+def _observer(model: Path | None) -> "ToMnet":
+    from . import zoo
+    from .observer.checkpoint import load_observer
+
+    if model is not None:
+        return load_observer(model)[0]
+    for experiment, member in TELLERS:
+        if zoo.available(experiment):
+            return zoo.load(experiment)[member]
+    names = " or ".join(experiment for experiment, _ in TELLERS)
+    raise TomnetError(f"the zoo holds no pretrained observer of {names}; `tomnet run` trains one, --model names a file")

@@ -1,0 +1,84 @@
+"""Section 3.4, mixed population: does the observer know who can see what?
+
+    tomnet run false-beliefs-mixed --preset laptop     minutes on two cores
+
+Goal: from past behaviour alone it tells agents that see 3×3 from those that see 9×9, and expects a swap two to four
+cells away to matter to the latter only.
+
+The observer is that of `explicit-beliefs`, which meets the same company: one observer, asked here about behaviour and
+there about beliefs.
+"""
+
+from typing import Any
+
+import jax
+
+from ..observer.tomnet import ToMnet
+from ..observer.training import EVALUATION_STREAM, stream
+from .claims import Claim, verdict
+from .experiment import Experiment, Member, Preset
+from .minds import MIXED, NARROW, WIDE, mixed_member
+from .mixed_company import SIGHTED, curves_of, two_futures, walk_all
+from .natural_swaps import networks_of
+from .swap_curves import agreement, parting
+from .swap_effects import NOTICEABLE, swap_claims, swap_table
+
+
+def members(preset: Preset) -> tuple[Member, ...]:
+    return (mixed_member(preset, home="explicit-beliefs"),)
+
+
+def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict[str, Any], list[Claim]]:
+    walk_key, future_key = jax.random.split(stream(seed, EVALUATION_STREAM))
+    walks = walk_all(walk_key, MIXED, agents)
+    tables = {
+        "agents": {name: swap_table(networks_of(each)) for name, each in walks.items()},
+        "natural": curves_of(walks, observers["mixed"], two_futures(future_key, walks, agents)),
+    }
+    return tables, _claims(tables)
+
+
+def _claims(tables: dict[str, Any]) -> list[Claim]:
+    natural = tables["natural"]
+    part = parting(natural[NARROW], natural[WIDE], "policy")
+    where = max(part["clear"] or part["gaps"], key=lambda far: part["gaps"][far], default=None)
+    knows = Claim(
+        "F5",
+        "In a mixed population it knows who can see what",
+        verdict(bool(part["clear"]), part["everywhere"]),
+        float("nan") if where is None else part["gaps"][where],
+        None,
+        "observer's D_JS between next-step policies, 9×9 less 3×3 agents, in nats, at the distance (2 to 4) where the "
+        "gap is widest",
+        f"reproduced: 9×9 above 3×3, intervals apart, and at least {NOTICEABLE} nats, at some distance from 2 to 4; "
+        "partly: above at each of them",
+        paper="Fig. 12c, right: 9×9 above 3×3 from distance 2 on",
+        ideal=None if where is None else _gap(natural, where),
+        detail={
+            "distance": where,
+            "clear_at": part["clear"],
+            "gaps": {str(far): gap for far, gap in part["gaps"].items()},
+            "agreement": agreement([natural[name] for name in SIGHTED], "policy"),
+        },
+    )
+    return sorted([*swap_claims(tables["agents"]), knows], key=lambda claim: claim.id)
+
+
+def _gap(natural: dict[str, Any], far: int) -> float:
+    """The same of the agents themselves."""
+    return float(
+        natural[WIDE]["by_distance"][far - 1]["agents"]["policy"]["mean"]
+        - natural[NARROW]["by_distance"][far - 1]["agents"]["policy"]["mean"]
+    )
+
+
+EXPERIMENT = Experiment(
+    name="false-beliefs-mixed",
+    title="False beliefs in a mixed population",
+    section="3.4",
+    figures=("12c-d",),
+    claims=("F1", "F5", "F7"),
+    members=members,
+    evaluate=evaluate,
+    minutes={"smoke": "not measured", "laptop": "not measured", "full": "not measured"},
+)

@@ -1,0 +1,156 @@
+"""The Sally-Anne story of one agent: what it saw, what changed behind its back, what it believes, what an observer says
+it will do, and what it does. Plain tables, for `tomnet sally-anne` and its picture."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from jaxtyping import Key, Scalar
+
+from ..agents.actor_critic import DeepAgent
+from ..agents.population import find_condition, load_condition
+from ..episodes.rollout import Standing
+from ..episodes.targets import GAMMAS
+from ..errors import BadSetting
+from ..observer.tomnet import ToMnet
+from ..world.gridworld import ACTIONS, SUBGOAL_MAZE, World
+from ..world.levels import LETTERS
+from .examples import plain_episode, plain_snapshot
+from .foresight import History, check_observer, foresee
+from .minds import N_PAST
+from .natural_swaps import ROLLOUTS, watch
+from .sally_anne import DISTANCES, Scenario, drawing, scenario
+from .swap_effects import look_around, without_swaps
+from .swap_examples import empirical_successors
+from .turning_back import go_through, queries
+from .visibility import visibility_map
+
+LONG_RUN = GAMMAS.index(0.9)  # some ten steps ahead
+
+
+@dataclasses.dataclass(frozen=True)
+class Cast:
+    """Who plays: one held-out agent."""
+
+    condition: str = "5x5"
+    preferred: int = 0
+    network: int | None = None  # of the held-out ones; None: whoever turns back most surely where nothing is swapped
+    folder: Path | None = None  # of the populations; None: the pretrained ones
+
+    def audition(self, play: Scenario, world: World) -> tuple[int, DeepAgent]:
+        if not find_condition(self.condition).field_of_view:
+            raise BadSetting("condition", self.condition, "the story needs an agent that can see")
+        population = load_condition(self.condition, self.folder)
+        if not 0 <= self.preferred < population.objects:
+            raise BadSetting("preferred", self.preferred, f"these agents know {population.objects} objects")
+        if self.network is not None and self.network not in population.held_out:
+            known = ", ".join(map(str, population.held_out))
+            raise BadSetting(
+                "network", self.network, f"the observer never met {known or 'any'}; it must be one of these"
+            )
+        chosen = population.held_out if self.network is None else (self.network,)
+        if not chosen:
+            raise BadSetting("population", self.condition, "no network of it is held out")
+        agents = {number: population.agent(number, self.preferred) for number in chosen}
+        best = max(agents, key=lambda number: _turns_back(agents[number], self.preferred, play, world))
+        return best, agents[best]
+
+
+def _turns_back(agent: DeepAgent, preferred: int, play: Scenario, world: World) -> float:
+    _, worlds = go_through(agent, preferred, [play], world)
+    return float(look_around(agent, worlds[0], without_swaps(world))[0][0, play.back])
+
+
+def check_past(past: int) -> str | None:
+    """A warning where an observer is shown more or less than it was trained with; nobody can see less than nothing."""
+    if past < 0:
+        raise BadSetting("past", past, "cannot be negative")
+    if past > N_PAST:
+        return f"this observer was trained with {N_PAST} past episodes; with {past} it is beyond what it knows"
+    if past < N_PAST:
+        return f"this observer was trained with {N_PAST} past episodes; with {past} it knows the agent less well"
+    return None
+
+
+def tell(
+    key: Key[Scalar, ""],
+    observer: ToMnet,
+    cast: Cast,
+    *,
+    distance: int = 4,
+    past: int = N_PAST,
+    world: World = SUBGOAL_MAZE,
+) -> dict[str, Any]:
+    """The story with the swap that far from the agent."""
+    check_past(past)
+    check_observer(observer, world, ("action", "successor"))
+    if distance not in DISTANCES:
+        raise BadSetting("distance", distance, f"the corridor is drawn for {DISTANCES[0]} to {DISTANCES[-1]}")
+    play = scenario(*drawing(distance), world)
+    network, agent = cast.audition(play, world)
+    watch_key, act_key = jax.random.split(key)
+    way, worlds = go_through(agent, cast.preferred, [play], world)
+    before = watch(watch_key, agent, 1, past, world)
+    told = foresee(observer, History.of(before, way), queries(worlds[:2]))
+    assert told.action is not None
+    assert told.successor is not None
+    reach = int(agent.eyes.reach)
+    cells = np.append(np.asarray(way.agent_cells)[0, : int(way.length[0])], way.final_cell[0])
+    asked = queries(worlds[:2])
+    return {
+        "condition": cast.condition,
+        "network": network,
+        "preferred": cast.preferred,
+        "reach": reach,
+        "distance": distance,
+        "past": past,
+        "back": play.back,
+        "way": plain_episode(jax.tree.map(lambda leaf: leaf[0], way)),
+        "visibility": visibility_map(cells, reach, world.size).tolist(),
+        "at_first": visibility_map(cells[:1], reach, world.size).tolist(),
+        **{
+            name: {
+                "state": plain_snapshot(jax.tree.map(lambda leaf, i=number: leaf[i, 0], asked)),
+                **_mind(agent, worlds[number], world),
+                "predicted_policy": np.asarray(told.action[number, 0], float).tolist(),
+                "predicted_successor": np.asarray(told.successor[number, 0, LONG_RUN], float).tolist(),
+                "predicted_belief": None if told.belief is None else np.asarray(told.belief[number, 0], float).tolist(),
+            }
+            for number, name in enumerate(("no_swap", "swap"))
+        },
+        "rollouts": ROLLOUTS,
+        "then": _then(act_key, agent, worlds[1], world),
+    }
+
+
+def _mind(agent: DeepAgent, standing: Standing, world: World) -> dict[str, Any]:
+    policy, belief = look_around(agent, standing, without_swaps(world))
+    return {"policy": np.asarray(policy[0], float).tolist(), "belief": np.asarray(belief[0], float).tolist()}
+
+
+def _then(key: Key[Scalar, ""], agent: DeepAgent, standing: Standing, world: World) -> list[list[float]]:
+    """Where the agent goes next, on its own again: the mean over many rollouts."""
+    here = jax.tree.map(lambda leaf: leaf[0], standing)
+    maps = empirical_successors(key, agent, here, without_swaps(world), ROLLOUTS)
+    return np.asarray(maps[LONG_RUN], float).tolist()
+
+
+def moral(story: dict[str, Any]) -> str:
+    """The story in a few words, with its numbers."""
+    liked, back = LETTERS[story["preferred"]], story["back"]
+    size = len(story["swap"]["state"]["walls"])
+    was = story["no_swap"]["state"]["object_cells"][story["preferred"]]
+    still = story["swap"]["belief"][story["preferred"]][was]
+    seen = story["distance"] <= story["reach"]
+    row, col = divmod(was, size)
+    does, says = (story["swap"][name][back] for name in ("policy", "predicted_policy"))
+    would = story["no_swap"]["policy"][back]
+    return (
+        f"A {story['condition'].replace('x', '×')} agent that likes {liked} best saw it in row {row}, col {col}, and "
+        f"walked away; {liked} was moved {'in its sight' if seen else 'behind its back'}. It still believes {liked} "
+        f"to be there with probability {still:.2f}, and goes {ACTIONS[back]}, back to it, with {does:.2f} "
+        f"({would:.2f} if nothing had moved). ToMnet, who saw everything, says {says:.2f} "
+        f"({story['no_swap']['predicted_policy'][back]:.2f})."
+    )

@@ -1,0 +1,152 @@
+"""What agents, and an observer, make of the hand-made Sally-Anne test: do they turn back to where A was? (Fig. 11b)"""
+
+import dataclasses
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int, Key, Scalar
+
+from ..agents.actor_critic import DeepAgent
+from ..agents.led import Led
+from ..episodes.episode import Episode, Snapshot
+from ..episodes.rollout import Standing, at_the_subgoal, begin, carry_on
+from ..observer.tomnet import ToMnet
+from ..world.gridworld import ACTIONS, Level, World
+from .claims import mean_interval
+from .examples import plain_episode, plain_snapshot
+from .experiment import Company
+from .foresight import History, check_observer, foresee
+from .natural_swaps import watch
+from .sally_anne import Scenario, exchanges, stacked
+from .swap_curves import UNKNOWN
+from .swap_effects import after_swap, look_around, without_swaps
+
+SHOWN = (2, 4)  # distances drawn in Fig. 11a: one in view of a 5×5 agent, and one that is not
+
+
+@eqx.filter_jit
+def lead(agent: DeepAgent, levels: Level, actions: Int[Array, "level time"], world: World) -> tuple[Episode, Standing]:
+    """The agent led to the subgoal of each level, its memory running: the way, and where it then stands."""
+
+    def one(level: Level, actions) -> tuple[Episode, Standing]:
+        led = Led(agent, actions)
+        start = begin(led, level, world)
+        # its actions are certain and nothing else is drawn, so any key will do
+        passage = carry_on(jax.random.key(0), led, start, world, actions.shape[0], stop=at_the_subgoal)
+        return passage.episode, passage.end
+
+    return jax.vmap(one)(levels, actions)
+
+
+@dataclasses.dataclass(frozen=True)
+class Turns:
+    """Probabilities of turning back: `[agent, scenario, world]`, of which the first world has no swap."""
+
+    agents: np.ndarray
+    observer: np.ndarray
+    networks: np.ndarray  # [agent]
+    distance: np.ndarray  # [scenario]
+    reach: int
+
+
+def put_to_the_test(
+    key: Key[Scalar, ""], company: Company, scenarios: list[Scenario], past: int, observer: ToMnet, world: World
+) -> Turns:
+    """Every agent of one condition in every scenario, and the observer, who has seen it in `past` episodes before."""
+    check_observer(observer, world, ("action",))
+    agents = company.agents()
+    turns, ways, before, asked = [], [], [], []
+    for number, preferred in enumerate(np.asarray(agents.preferred).tolist()):
+        agent = jax.tree.map(lambda leaf, i=number: leaf[i], agents)
+        way, worlds = go_through(agent, preferred, scenarios, world)
+        turns.append(np.stack([look_around(agent, each, without_swaps(world))[0] for each in worlds], 1))
+        ways.append(way)
+        before.append(watch(jax.random.fold_in(key, number), agent, len(scenarios), past, world))
+        asked.append(queries(worlds))
+    history = History.of(*(jax.tree.map(lambda *leaves: np.concatenate(leaves), *each) for each in (before, ways)))
+    told = foresee(observer, history, jax.tree.map(lambda *leaves: jnp.concatenate(leaves, 1), *asked))
+    assert told.action is not None
+    foreseen = np.asarray(told.action).swapaxes(0, 1).reshape(len(turns), len(scenarios), -1, len(ACTIONS))
+    back = np.array([each.back for each in scenarios])[None, :, None, None]
+    return Turns(
+        agents=np.take_along_axis(np.stack(turns), back, -1)[..., 0],
+        observer=np.take_along_axis(foreseen, back, -1)[..., 0],
+        networks=np.arange(len(turns)) // world.objects,
+        distance=np.array([each.distance for each in scenarios]),
+        reach=int(agents.eyes.reach[0]),
+    )
+
+
+def go_through(
+    agent: DeepAgent, preferred: int, scenarios: list[Scenario], world: World
+) -> tuple[Episode, list[Standing]]:
+    """The way to each subgoal, and the worlds that may go on from there: without a swap, and with each."""
+    levels, actions = stacked(scenarios, preferred)
+    way, standing = lead(agent, levels, actions, without_swaps(world))
+    swapped = exchanges(np.asarray(standing.state.object_cells), preferred, world)
+    return way, [standing, *(after_swap(standing, cells) for cells in swapped)]
+
+
+def queries(worlds: list[Standing]) -> Snapshot:
+    """`[world, scenario]`."""
+    states = [each.state for each in worlds]
+    shown = [Snapshot(state.walls, state.agent_cell, state.object_cells) for state in states]
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *shown)
+
+
+# --- Tables
+
+
+def turning_table(turns: Turns) -> dict[str, Any]:
+    """By distance and side of the field of view: Δπ_L, the relative drop, with intervals over networks."""
+    seen = turns.distance <= turns.reach
+    return {
+        "reach": turns.reach,
+        "networks": len(np.unique(turns.networks)),
+        "in_view": _row(turns, seen),
+        "out_of_view": _row(turns, ~seen),
+        "by_distance": [
+            {"distance": int(far), "in_view": bool(far <= turns.reach)} | _row(turns, turns.distance == far)
+            for far in np.unique(turns.distance)
+        ],
+    }
+
+
+def _row(turns: Turns, chosen: np.ndarray) -> dict[str, Any]:
+    row: dict[str, Any] = {"pairs": int(chosen.sum()) * turns.agents.shape[0] * (turns.agents.shape[2] - 1)}
+    for name, probability in {"agents": turns.agents, "observer": turns.observer}.items():
+        each = [probability[turns.networks == one][:, chosen].astype(float) for one in np.unique(turns.networks)]
+        without = np.array([mine[..., 0].mean() for mine in each])
+        # world by world, so that a drop of nothing is exactly 0
+        drop = np.array([(mine[..., :1] - mine[..., 1:]).mean() for mine in each])
+        row[name] = {
+            "no_swap": dict(zip(("mean", "interval"), _mean(without))),
+            "swap": dict(zip(("mean", "interval"), _mean(without - drop))),
+            "drop": dict(zip(("mean", "interval"), _mean(drop / np.maximum(without, 1e-9)))),
+        }
+    return row
+
+
+def _mean(values: np.ndarray) -> tuple[float, tuple[float, float]]:
+    return mean_interval(values) if len(values) and np.isfinite(values).all() else (float("nan"), UNKNOWN)
+
+
+def pictures(scenarios: list[Scenario], agent: DeepAgent, world: World) -> list[dict[str, Any]]:
+    """Fig. 11a: the way to the subgoal, and what may be there then, at a distance in view and one out of view."""
+    shown = [next(each for each in scenarios if each.distance == far) for far in SHOWN]
+    way, worlds = go_through(agent, int(agent.preferred), shown, world)
+    asked = queries(worlds[:2])
+    return [
+        {
+            "distance": each.distance,
+            "back": each.back,
+            "preferred": int(agent.preferred),
+            "episode": plain_episode(jax.tree.map(lambda leaf, i=number: leaf[i], way)),
+            "no_swap": plain_snapshot(jax.tree.map(lambda leaf, i=number: leaf[0, i], asked)),
+            "swap": plain_snapshot(jax.tree.map(lambda leaf, i=number: leaf[1, i], asked)),
+        }
+        for number, each in enumerate(shown)
+    ]

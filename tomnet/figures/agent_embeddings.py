@@ -1,0 +1,379 @@
+"""Figures 8 and 9: what an observer's embeddings hold behind a bottleneck, and the subspecies that it found."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import EllipseCollection
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure, SubFigure
+
+from ..experiments.experiment import Result
+from ..world.levels import LETTERS
+from . import style
+from .deep_rl_agents import SPECIES_NAMES
+from .gridworld import draw_policy_arrows
+from .panels import Panel, Panels, compose_all
+
+SPECIES_COLOURS = {"blind": style.NO_PAST, "stateless-5x5": style.GREEN, "5x5": style.BLUE}
+SPECIES_MARKERS = {"blind": "o", "stateless-5x5": "s", "5x5": "^"}
+LEFT_HANDED, RIGHT_HANDED = style.BLUE, style.ORANGE
+SHOWN_POSTERIORS = 12  # of each agent; all of them would be one blot
+LEAST_TURN = 0.05  # that an axis shows: less than that is nothing to look at
+ENCLOSED = 0.8  # of an agent's density, as in the paper
+
+
+def draw(result: Result) -> dict[str, Figure]:
+    return compose_all(panels(result))
+
+
+def panels(result: Result) -> Panels:
+    tables = result.tables
+    posteriors, subspecies = tables["posteriors"], tables["subspecies"]
+    blind = np.array([name == "blind" for name in posteriors["species"]])
+    return {
+        "figure-8": (
+            Panel(
+                "a",
+                "Posteriors by species",
+                "Ellipses, one for each held-out agent, in two dimensions of the character embedding, coloured by "
+                "species.",
+                lambda place: _by_species(place, posteriors),
+                3.1,
+            ),
+            Panel(
+                "b",
+                "Nats in each dimension",
+                "Bars for each dimension of the character embedding: the mean divergence of the posterior from the "
+                "prior, for each species, with the thresholds of used and collapsed dimensions.",
+                lambda place: _nats(place, tables["divergence"], tables["dimensions"]),
+                3.1,
+            ),
+            Panel(
+                "c",
+                "Sighted agents by preferred object",
+                "Ellipses, one for each sighted held-out agent, in two other dimensions, coloured by preferred object.",
+                lambda place: _by_object(place, posteriors, ~blind),
+                3.1,
+            ),
+            Panel(
+                "d",
+                "Blind agents by preferred object",
+                "The same for blind agents, whose preferred object cannot be told; the prior as a dashed circle.",
+                lambda place: _by_object(place, posteriors, blind),
+                3.1,
+            ),
+        ),
+        "figure-9": (
+            Panel(
+                "a",
+                "Posteriors of stateless agents",
+                "Ellipses in two dimensions of the embedding, several for each of the sighted, stateless networks, "
+                "coloured by the hand with which it follows walls.",
+                lambda place: _traces(place, subspecies),
+                3.1,
+            ),
+            Panel(
+                "b",
+                f"Regions that hold {ENCLOSED:.0%} of each",
+                "A contour for each network around most of its posterior density, and the means of the two clusters.",
+                lambda place: _contours(place, subspecies),
+                3.1,
+            ),
+            Panel(
+                "c",
+                "The clusters and the hands",
+                "Each network's place along the line between the two clusters against its own handedness index, with "
+                "intervals.",
+                lambda place: _hands(place, subspecies),
+                2.6,
+            ),
+            Panel(
+                "d",
+                "Which way the expected policies turn",
+                "Two bars: how much the policy expected of an agent at each cluster's mean turns anticlockwise around "
+                "the middle of the map, on average over levels.",
+                lambda place: _turns(place, tables["fields"]),
+                2.6,
+            ),
+            Panel(
+                "e",
+                "Policies expected at the two clusters' means, and their difference",
+                "For each of two levels three fields of arrows: the policy expected at the one cluster's mean, at the "
+                "other's, darker where they differ, and the difference of the two.",
+                lambda place: _fields(place, tables["fields"]),
+                5.0,
+            ),
+        ),
+    }
+
+
+# --- Figure 8
+
+
+def ellipses(axes: Axes, mean: np.ndarray, deviation: np.ndarray, colour: Any, *, marker: str = "o") -> None:
+    """One standard deviation around each mean; the more there are, the lighter, or the last would hide the others."""
+    if not len(mean):
+        return
+    size, alpha = 2 * deviation, min(0.25, 1.5 / len(mean))
+    axes.plot(*mean.T, marker, color=colour, markersize=2, markeredgewidth=0, zorder=3)
+    axes.add_collection(
+        EllipseCollection(
+            *(size[:, 0], size[:, 1], np.zeros(len(mean))),
+            units="xy",
+            offsets=mean,
+            offset_transform=axes.transData,
+            facecolor=(*to_rgb(colour), alpha),
+            edgecolor=(*to_rgb(colour), 0.6),
+            linewidth=0.5,
+        )
+    )
+
+
+def _square(axes: Axes, mean: np.ndarray, deviation: np.ndarray, names: list[int]) -> None:
+    """Equal scales, so that a unit Gaussian is a circle, with all ellipses inside."""
+    reach = np.abs(mean) + deviation if len(mean) else np.ones((1, 2))
+    edge = 1.05 * max(1.2, float(reach.max()))
+    axes.set(xlim=(-edge, edge), ylim=(-edge, edge), aspect="equal", xlabel=_dimension(names[0]))
+    axes.set_ylabel(_dimension(names[1]) if len(names) > 1 else "")
+
+
+def _dimension(number: int) -> str:
+    return f"$e_{{char}}$, dimension {number + 1}"
+
+
+def _arrays(pair: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    return np.asarray(pair["mean"], float), np.asarray(pair["deviation"], float)
+
+
+def _by_species(place: SubFigure, posteriors: dict[str, Any]) -> None:
+    axes, pair = place.subplots(), posteriors["pairs"]["species"]
+    mean, deviation = _arrays(pair)
+    species = np.asarray(posteriors["species"])
+    _prior(axes)
+    for name, colour in SPECIES_COLOURS.items():
+        some = species == name
+        ellipses(axes, mean[some], deviation[some], colour, marker=SPECIES_MARKERS[name])
+    _square(axes, mean, deviation, pair["dimensions"])
+    signs = [style.sign(SPECIES_NAMES[name], SPECIES_MARKERS[name], SPECIES_COLOURS[name]) for name in SPECIES_COLOURS]
+    place.legend(handles=signs, loc="outside lower center", ncols=3)
+
+
+def _prior(axes: Axes) -> None:
+    angle = np.linspace(0, 2 * np.pi, 100)
+    axes.plot(np.cos(angle), np.sin(angle), color=style.QUIET, linewidth=0.8, linestyle="--", zorder=1)
+
+
+def _by_object(place: SubFigure, posteriors: dict[str, Any], chosen: np.ndarray) -> None:
+    axes, pair = place.subplots(), posteriors["pairs"]["object"]
+    mean, deviation = _arrays(pair)
+    preferred = np.asarray(posteriors["preferred"])
+    _prior(axes)
+    kinds = sorted(set(preferred.tolist()))
+    for kind in kinds:
+        some = chosen & (preferred == kind)
+        ellipses(axes, mean[some], deviation[some], style.object_colour(kind))
+    _square(axes, mean, deviation, pair["dimensions"])  # of all agents: both panels have one scale
+    signs = [style.sign(LETTERS[kind], "o", style.object_colour(kind)) for kind in kinds]
+    signs.append(style.sign("prior", "", style.QUIET, line=True))
+    signs[-1].set_linestyle("--")
+    place.legend(handles=signs, loc="outside lower center", ncols=len(signs))
+
+
+def _nats(place: SubFigure, divergence: dict[str, Any], dimensions: list[dict[str, Any]]) -> None:
+    axes = place.subplots()
+    order = sorted(range(len(dimensions)), key=lambda i: (_place_of(dimensions[i]), -dimensions[i]["nats"]))
+    width = 0.26
+    for step, (name, colour) in enumerate(SPECIES_COLOURS.items()):
+        rows = [divergence["species"][name][i] for i in order]
+        x = np.arange(len(order)) + width * (step - 1)
+        axes.bar(x, style.column(rows, "mean"), width=0.92 * width, color=colour)
+    axes.set_yscale("symlog", linthresh=0.1, linscale=0.6)
+    axes.set_ylim(0, None)
+    ticks = [tick for tick in (0, 0.05, 0.1, 0.5, 1, 2, 5, 10) if tick <= axes.get_ylim()[1]]
+    axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    style.reference(axes, 0.1, "used", outside=True)
+    style.reference(axes, 0.05, "collapsed", outside=True)
+    factors = {"species": "spec.", "object": "obj.", "other": "other", None: "–"}
+    axes.set_xticks(np.arange(len(order)), [f"{i + 1}\n{factors[dimensions[i]['carries']]}" for i in order], fontsize=7)
+    axes.set(xlabel="dimension, and what it carries", ylabel="mean KL from the prior, nats")
+    signs = [style.sign(SPECIES_NAMES[name], "s", SPECIES_COLOURS[name]) for name in SPECIES_COLOURS]
+    place.legend(handles=signs, loc="outside lower center", ncols=3)
+
+
+def _place_of(dimension: dict[str, Any]) -> int:
+    return ("species", "object", "other", None).index(dimension["carries"])
+
+
+# --- Figure 9
+
+
+def hand_colour(index: Any) -> str:
+    return LEFT_HANDED if style.number(index) > 0 else RIGHT_HANDED
+
+
+def _hand_signs() -> list:
+    return [style.sign("left-handed", "o", LEFT_HANDED), style.sign("right-handed", "o", RIGHT_HANDED)]
+
+
+def _extent(subspecies: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    each = [_arrays(row) for row in subspecies["each"]]
+    return np.concatenate([mean for mean, _ in each]), np.concatenate([deviation for _, deviation in each])
+
+
+def _around(axes: Axes, subspecies: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Both panels show the same part of the plane, in equal scales."""
+    mean, deviation = _extent(subspecies)
+    low, high = (mean - 2 * deviation).min(0), (mean + 2 * deviation).max(0)
+    middle, half = (low + high) / 2, max(float((high - low).max()) / 2, 0.3)
+    low, high = middle - half, middle + half
+    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
+    axes.set(xlabel=_dimension(subspecies["pair"][0]), ylabel=_dimension(subspecies["pair"][1]))
+    return low, high
+
+
+def _traces(place: SubFigure, subspecies: dict[str, Any]) -> None:
+    axes = place.subplots()
+    for row in subspecies["each"]:
+        mean, deviation = _arrays(row)
+        shown = slice(0, SHOWN_POSTERIORS)
+        ellipses(axes, mean[shown], deviation[shown], hand_colour(row["index"]))
+    _around(axes, subspecies)
+    place.legend(handles=_hand_signs(), loc="outside lower center", ncols=2)
+
+
+def _contours(place: SubFigure, subspecies: dict[str, Any]) -> None:
+    axes = place.subplots()
+    low, high = _around(axes, subspecies)
+    x, y = (np.linspace(low[i], high[i], 80) for i in (0, 1))
+    for row in subspecies["each"]:
+        mean, deviation = _arrays(row)
+        density = mixture_density(mean, deviation, x, y)
+        axes.contour(x, y, density, [enclosing(density, ENCLOSED)], colors=hand_colour(row["index"]), linewidths=0.9)
+    for number, centre in enumerate(subspecies["centres"]):
+        axes.plot(*centre, "o", color=style.IDEAL, markersize=5, zorder=5)
+        axes.annotate(str(number + 1), centre, xytext=(4, 4), textcoords="offset points", weight="bold", zorder=6)
+    handles = [*_hand_signs(), style.sign("cluster means", "o", style.IDEAL)]
+    place.legend(handles=handles, loc="outside lower center", ncols=3)
+
+
+def mixture_density(mean: np.ndarray, deviation: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """`[y, x]`: the mean of the posteriors' densities."""
+
+    def normal(places: np.ndarray, axis: int) -> np.ndarray:
+        spread = deviation[:, axis, None]
+        return np.exp(-0.5 * ((places - mean[:, axis, None]) / spread) ** 2) / spread
+
+    return np.einsum("nx,ny->yx", normal(x, 0), normal(y, 1)) / len(mean)
+
+
+def enclosing(density: np.ndarray, share: float) -> float:
+    """The level above which that share of the whole lies."""
+    falling = np.sort(density.reshape(-1))[::-1]
+    total = np.cumsum(falling)
+    return float(falling[min(int(np.searchsorted(total, share * total[-1])), len(falling) - 1)])
+
+
+def _hands(place: SubFigure, subspecies: dict[str, Any]) -> None:
+    axes = place.subplots()
+    turned = subspecies["agreement"]["turned"]
+    for row in subspecies["each"]:
+        marker = "o" if row["cluster"] == 0 else "s"
+        axes.errorbar(
+            [turned * row["along"]],
+            style.column([row], "index"),
+            style.whiskers([row], "index", "interval"),
+            fmt=marker,
+            color=hand_colour(row["index"]),
+            elinewidth=0.8,
+        )
+    axes.axhline(0, color=style.QUIET, linewidth=0.6)
+    axes.set(ylim=(-1.05, 1.05), xlabel="place between the clusters, from their middle", ylabel="handedness index")
+    handles = [style.sign("cluster 1", "o", style.QUIET), style.sign("cluster 2", "s", style.QUIET)]
+    style.legend_above(axes, [*handles, *_hand_signs()][:2])
+
+
+def _turns(place: SubFigure, fields: dict[str, Any]) -> None:
+    axes = place.subplots()
+    rows = fields["anticlockwise"]
+    x = np.arange(len(rows))
+    axes.bar(x, style.column(rows, "mean"), width=0.5, color=style.NETWORK)
+    axes.errorbar(
+        x,
+        style.column(rows, "mean"),
+        style.whiskers(rows, "mean", "interval"),
+        fmt="none",
+        ecolor=style.IDEAL,
+        elinewidth=0.8,
+    )
+    axes.axhline(0, color=style.IDEAL, linewidth=0.6)
+    low, high = axes.get_ylim()
+    axes.set_ylim(min(low, -LEAST_TURN), max(high, LEAST_TURN))
+    axes.set_xticks(x, [f"cluster {i + 1}" for i in x])
+    axes.set(xlim=(-0.7, len(rows) - 0.3), ylabel="anticlockwise turn")
+
+
+def _fields(place: SubFigure, fields: dict[str, Any]) -> None:
+    grid = np.atleast_2d(place.subplots(len(fields["shown"]), 3))
+    largest = max(float(np.max(one["divergence"])) for one in fields["shown"])
+    for row, one in enumerate(fields["shown"]):
+        shades = [shade(value, largest) for value in one["divergence"]]
+        arrows = {name: np.asarray(one[name], float) for name in ("one", "other")}
+        difference = (arrows["one"] - arrows["other"]) / 2  # at full length arrows would run into each other
+        shown = {"cluster 1": arrows["one"], "cluster 2": arrows["other"], "half the difference": difference}
+        for col, (name, vectors) in enumerate(shown.items()):
+            colour: Any = style.IDEAL if name == "half the difference" else standing_only(one["query"], shades)
+            title = name if row == 0 else ""
+            draw_policy_arrows(grid[row, col], one["query"], vectors, colour=colour, title=title)
+
+
+def shade(divergence: Any, largest: float) -> tuple[float, float, float]:
+    """Darker where the two policies differ more."""
+    return style.tint(style.NETWORK, 0.25 + 0.75 * float(divergence) / max(largest, 1e-12))
+
+
+def standing_only(query: dict[str, Any], values: list) -> list:
+    """Values of the cells where arrows are drawn, in their order."""
+    walls, things = np.asarray(query["walls"], bool).reshape(-1), set(query["object_cells"])
+    return [value for cell, value in enumerate(values) if not walls[cell] and cell not in things]
+
+
+# --- Captions
+
+
+def captions(result: Result) -> dict[str, str]:
+    tables = result.tables
+    told, divergence, found = tables["read_outs"], tables["divergence"], tables["subspecies"]
+    carrying = {
+        factor: [str(row["dimension"] + 1) for row in tables["dimensions"] if row["carries"] == factor]
+        for factor in ("species", "object")
+    }
+    held = style.column(divergence["all"], "mean")
+    blind = divergence["blind_in_object"]
+    together, turns = found["agreement"], tables["fields"]["anticlockwise"]
+    return {
+        "figure-8": (
+            "Posteriors over the character embedding of agents never met, one ellipse (one standard deviation) each. "
+            f"Of {len(held)} dimensions, {_count(carrying['species'])} the species (a) and "
+            f"{_count(carrying['object'])} the preferred object (c); {int((held < 0.05).sum())} hold less than 0.05 "
+            f"nats (b). From those, the species is told in "
+            f"{style.percent(told['species']['own_neighbours']['accuracy'])}, and the object that sighted agents "
+            f"prefer in {style.percent(told['object']['own_neighbours']['accuracy'])}. Blind agents tell "
+            f"{style.plain(blind['mean'])} nats where the object is told (d)."
+        ),
+        "figure-9": (
+            f"Sighted, stateless agents: {found['networks']} networks never met, several traces of each (a, b). Two "
+            f"clusters describe them better than one by {style.plain(found['gain'], 1)} points of BIC (silhouette "
+            f"{style.plain(found['silhouette'], 2)}). The clusters tell {style.percent(together['accuracy'])} of the "
+            f"networks' hands, {together['positive']} left and {together['negative']} right; place and handedness "
+            f"correlate with {style.plain(together['correlation'], 2)} (c). Policies expected at the two means turn "
+            f"anticlockwise by {style.plain(turns[0]['mean'])} and {style.plain(turns[1]['mean'])} on average over "
+            f"{tables['fields']['levels']} levels (d, e)."
+        ),
+    }
+
+
+def _count(dimensions: list[str]) -> str:
+    if not dimensions:
+        return "none carries"
+    return f"{', '.join(dimensions)} {'carries' if len(dimensions) == 1 else 'carry'}"

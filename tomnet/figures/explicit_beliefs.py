@@ -1,0 +1,146 @@
+"""Figure 13: what agents say they believe, and what the observer thinks they would say."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.patches import Rectangle
+
+from ..experiments.experiment import Result
+from ..world.levels import LETTERS
+from . import style
+from .gridworld import draw_agent, draw_belief, draw_level
+from .panels import Panel, Panels, compose_all
+from .swap_curves import condition_legend, condition_lines, named, said, side_by_side
+
+SHOWN = ("3x3", "9x9")
+SIDES = {"in_view": "swap in view", "out_of_view": "swap out of view"}
+WORLDS = {"no_swap": "no swap", "swap": "swap"}
+COSTS = {
+    "truth": ("forecast of the truth", "X", style.NO_PAST, True),
+    "observer": ("ToMnet", "o", style.NETWORK, True),
+    "entropy": ("agents' own entropy", "D", style.IDEAL, False),
+}
+
+
+def draw(result: Result) -> dict[str, Figure]:
+    return compose_all(panels(result))
+
+
+def panels(result: Result) -> Panels:
+    tables = result.tables
+    return {
+        "figure-13": (
+            Panel(
+                "a",
+                "What the agent says",
+                "Eight maps of an agent's belief: two objects in rows; a swap in view left, out of view right, each "
+                "without and with the swap.",
+                lambda place: _maps(place, tables["examples"], "belief"),
+                2.25,
+            ),
+            Panel(
+                "b",
+                "What ToMnet thinks it would say",
+                "The same eight maps as ToMnet predicts them from the agent's behaviour.",
+                lambda place: _maps(place, tables["examples"], "predicted_belief"),
+                2.25,
+            ),
+            Panel(
+                "c",
+                "What a swap does to beliefs",
+                "D_JS between beliefs by swap distance for 3×3 and 9×9 agents: agents left, ToMnet right.",
+                lambda place: _curves(place, tables["natural"]),
+            ),
+            Panel(
+                "d",
+                "The cost of foretelling beliefs",
+                "Cross-entropy with the agents' beliefs for each field of view: of a forecast that everyone believes "
+                "the truth, of ToMnet, and the agents' own entropy, the least possible.",
+                lambda place: _costs(place, tables["forecast"]),
+            ),
+        )
+    }
+
+
+def moved(example: dict[str, Any]) -> tuple[int, int]:
+    """The preferred object, and the one that takes its place."""
+    before, after = (example[world]["state"]["object_cells"] for world in WORLDS)
+    liked = example["preferred"]
+    return liked, after.index(before[liked])
+
+
+def _maps(place: SubFigure, examples: dict[str, Any], what: str) -> None:
+    grid = place.subplots(2, len(SIDES) * len(WORLDS))
+    for side, (name, title) in enumerate(SIDES.items()):
+        example = examples.get(name)
+        columns = grid[:, 2 * side : 2 * side + 2]
+        if example is None:
+            for axes in columns.flat:
+                axes.set_axis_off()
+            columns[0, 0].set_title("none to show", fontsize=7.5)
+            continue
+        for row, kind in enumerate(moved(example)):
+            for col, (world, label) in enumerate(WORLDS.items()):
+                axes = columns[row, col]
+                _belief(axes, example[world]["state"], example[world][what][kind], kind)
+                if row == 0:
+                    axes.set_title(f"{title}:\n{label}" if col == 0 else f"\n{label}", fontsize=7, pad=2)
+            columns[row, 0].set_ylabel(LETTERS[kind], rotation=0, labelpad=6, weight="bold")
+
+
+def _belief(axes: Axes, state: dict[str, Any], belief: list[float], kind: int) -> None:
+    """Where an object is believed to be, by the size of the circles; its frame is where it is."""
+    size = len(state["walls"])
+    draw_level(axes, {**state, "object_cells": []}, grid=False)
+    draw_belief(axes, belief, kind, size)
+    row, col = divmod(state["object_cells"][kind], size)
+    frame = {"fill": False, "edgecolor": style.IDEAL, "linewidth": 0.9, "zorder": 6}
+    axes.add_patch(Rectangle((col - 0.45, row - 0.45), 0.9, 0.9, **frame))
+    draw_agent(axes, state["agent_cell"], size)
+
+
+def _curves(place: SubFigure, natural: dict[str, Any]) -> None:
+    side_by_side(place, {name: natural[name] for name in SHOWN}, condition_lines(SHOWN, "belief"))
+    condition_legend(place, SHOWN)
+
+
+def _costs(place: SubFigure, rows: list[dict[str, Any]]) -> None:
+    axes = place.subplots()
+    x = np.arange(len(rows))
+    handles = []
+    for shift, (cost, (label, marker, colour, filled)) in zip((-0.15, 0, 0.15), COSTS.items()):
+        mark = {} if filled else {"markerfacecolor": "white"}
+        style.network_points(axes, x + shift, rows, cost, f"{cost}_interval", colour=colour, marker=marker, **mark)
+        handles.append(style.sign(label, marker, colour, filled=filled))
+    axes.set_xticks(x, [named(row["condition"]) for row in rows])
+    axes.set(ylabel="nats, all objects")
+    axes.set_ylim(bottom=0)
+    place.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+
+
+def captions(result: Result) -> dict[str, str]:
+    tables = result.tables
+    everyone, natural = tables["forecast"][-1], tables["natural"]
+    shown = next((example for example in tables["examples"].values() if example is not None), None)
+    first = ""
+    if shown is not None:
+        liked, other = (LETTERS[kind] for kind in moved(shown))
+        first = (
+            f"Beliefs about {liked}, which the agent prefers, and {other}: circles as large as it is sure; frames "
+            "show where each is, dots the agent (a, b). "
+        )
+
+    def sides(who: str, name: str) -> str:
+        return " and ".join(said(natural[name][side][who]["belief"]) for side in SIDES)
+
+    return {
+        "figure-13": (
+            f"{first}Swaps in view and out of view change the beliefs of 3×3 agents by {sides('agents', '3x3')} nats "
+            f"of D_JS and those of 9×9 agents by {sides('agents', '9x9')}; ToMnet predicts {sides('observer', '3x3')}, "
+            f"and {sides('observer', '9x9')} (c). Foretelling what held-out agents say costs ToMnet "
+            f"{style.plain(everyone['observer'])} nats, a forecast of the truth {style.plain(everyone['truth'])}; the "
+            f"agents' own entropy is {style.plain(everyone['entropy'])} (d)."
+        )
+    }

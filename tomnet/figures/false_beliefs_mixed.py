@@ -1,0 +1,111 @@
+"""Figure 12c-d: one observer of agents with different fields of view."""
+
+from typing import Any
+
+from matplotlib.figure import Figure, SubFigure
+
+from ..episodes.targets import GAMMAS
+from ..experiments.experiment import Result
+from . import style
+from .panels import Panel, Panels, compose_all
+from .swap_curves import (
+    CONDITION_SIGNS,
+    WHO,
+    condition_legend,
+    condition_lines,
+    from_zero,
+    said,
+    series,
+    set_distances,
+    side_by_side,
+)
+
+SHOWN = ("3x3", "9x9")
+
+
+def draw(result: Result) -> dict[str, Figure]:
+    return compose_all(panels(result))
+
+
+def panels(result: Result) -> Panels:
+    natural = result.tables["natural"]
+    return {
+        "figure-12c-d": (
+            Panel(
+                "c",
+                "What a swap does to the next step",
+                "D_JS between next-step policies by swap distance for 3×3 and 9×9 agents: agents left, ToMnet right.",
+                lambda place: policies(place, natural),
+            ),
+            Panel(
+                "",
+                "All fields of view, as ToMnet has them",
+                "ToMnet's D_JS between next-step policies by swap distance, a series for each field of view, blind "
+                "agents included.",
+                lambda place: _everyone(place, natural),
+            ),
+            Panel(
+                "d",
+                "What a swap does to the way ahead",
+                "D_JS between successor maps by swap distance for 3×3 and 9×9 agents: a column for each discount, "
+                "agents above, ToMnet below.",
+                lambda place: successors(place, natural),
+                3.6,
+            ),
+        )
+    }
+
+
+def policies(place: SubFigure, natural: dict[str, Any]) -> None:
+    side_by_side(place, {name: natural[name] for name in SHOWN}, condition_lines(SHOWN, "policy"))
+    condition_legend(place, SHOWN)
+
+
+def _everyone(place: SubFigure, natural: dict[str, Any]) -> None:
+    axes = place.subplots()
+    for number, (name, table) in enumerate(natural.items()):
+        marker, colour = CONDITION_SIGNS[name]
+        shift = 0.1 * (number - (len(natural) - 1) / 2)
+        series(axes, table, "observer", "policy", marker=marker, colour=colour, shift=shift)
+    set_distances(axes, natural)
+    from_zero(axes)
+    axes.set_ylabel("$D_{JS}$, nats")
+    place.legend(
+        handles=[style.sign(name.replace("x", "×"), *CONDITION_SIGNS[name], line=True) for name in natural],
+        loc="outside lower center",
+        ncols=len(natural),
+    )
+
+
+def successors(place: SubFigure, natural: dict[str, Any]) -> None:
+    grid = place.subplots(len(WHO), len(GAMMAS), sharex=True, sharey="col")
+    shown = {name: natural[name] for name in SHOWN}
+    for row, (who, title) in zip(grid, WHO.items()):
+        for axes, gamma in zip(row, GAMMAS):
+            for shift, name in zip((-0.06, 0.06), SHOWN):
+                marker, colour = CONDITION_SIGNS[name]
+                series(axes, shown[name], who, f"successor {gamma}", marker=marker, colour=colour, shift=shift)
+            set_distances(axes, shown)
+            axes.label_outer()
+        row[0].set_ylabel(f"{title}\n$D_{{JS}}$, nats")
+    for axes, below, gamma in zip(*grid, GAMMAS):
+        from_zero(axes, below)
+        axes.set_title(f"γ = {gamma}", fontsize=7.5)
+    condition_legend(place, SHOWN)
+
+
+def captions(result: Result) -> dict[str, str]:
+    natural = result.tables["natural"]
+
+    def at(who: str, far: int) -> str:
+        pair = [natural[name]["by_distance"][far - 1][who]["policy"] for name in SHOWN]
+        return f"{said(pair[0])} and {said(pair[1])}"
+
+    return {
+        "figure-12c-d": (
+            "The natural Sally-Anne test in a mixed population: one ToMnet, which is not told who sees how far. For a "
+            f"swap at distance 3, the policies of 3×3 and 9×9 agents change by {at('agents', 3)} nats of D_JS, and "
+            f"ToMnet predicts {at('observer', 3)} (c). Blind agents never see a swap; ToMnet's prediction for them "
+            f"moves by {said(natural['blind']['out_of_view']['observer']['policy'])}."
+        )
+    }

@@ -1,0 +1,101 @@
+"""Curves of D_JS by swap distance: the agents beside what the observer predicts of them (Figs. 12, 13c and A1)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import SubFigure
+
+from ..episodes.targets import GAMMAS
+from . import style
+
+WHO = {"agents": "agents", "observer": "ToMnet's prediction"}
+COLOURS = {"agents": style.HAPPENED, "observer": style.NETWORK}
+CONDITION_SIGNS = {
+    "blind": ("D", style.NO_PAST),
+    "3x3": ("o", style.ORANGE),
+    "5x5": ("s", style.GREEN),
+    "7x7": ("^", style.SKY_BLUE),
+    "9x9": ("v", style.BLUE),
+}
+GAMMA_SIGNS = dict(zip(GAMMAS, (("o", style.SKY_BLUE), ("s", style.BLUE), ("^", "#003F63"))))
+ACROSS = "swap distance, cells"
+FEW = 2  # pairs: what rests on fewer is left out
+
+
+def named(condition: str) -> str:
+    return condition.replace("x", "×")
+
+
+def measured(table: dict[str, Any], who: str, what: str) -> list[dict[str, Any]]:
+    """A row for each distance at which enough was measured."""
+    rows = [{"distance": row["distance"], **(row[who].get(what) or {})} for row in table["by_distance"]]
+    return [row for row in rows if np.isfinite(style.number(row.get("mean"))) and (row.get("pairs") or FEW) >= FEW]
+
+
+def series(
+    axes: Axes, table: dict[str, Any], who: str, what: str, *, marker: str, colour: style.Colour, shift: float = 0.0
+) -> None:
+    rows = measured(table, who, what)
+    if not rows:
+        return
+    x = style.column(rows, "distance") + shift
+    axes.plot(x, style.column(rows, "mean"), color=colour, linewidth=0.8, zorder=2)
+    style.network_points(axes, x, rows, "mean", "interval", colour=colour, marker=marker)
+
+
+def shade_view(axes: Axes, reach: int) -> None:
+    """What is in view, on a grey ground."""
+    axes.axvspan(0.5, reach + 0.5, color=style.GRID, alpha=0.7, linewidth=0, zorder=0)
+
+
+def side_by_side(
+    place: SubFigure,
+    tables: Mapping[str, dict[str, Any]],
+    lines: Sequence[tuple[str, str, str, style.Colour]],
+    label: str = "$D_{JS}$, nats",
+) -> tuple[Axes, Axes]:
+    """Agents left, observer right, on one scale. `lines`: condition, what was measured, marker, colour.
+
+    A single line needs no colour of its own to be told apart: it takes that of agents and observer.
+    """
+    both = place.subplots(1, 2, sharey=True)
+    for axes, (who, title) in zip(both, WHO.items()):
+        for number, (condition, what, marker, colour) in enumerate(lines):
+            shift = 0.12 * (number - (len(lines) - 1) / 2)
+            own = COLOURS[who] if len(lines) == 1 else colour
+            series(axes, tables[condition], who, what, marker=marker, colour=own, shift=shift)
+        axes.set_title(title, fontsize=7.5)
+        set_distances(axes, tables)
+    from_zero(*both)
+    both[0].set_ylabel(label)
+    return both[0], both[1]
+
+
+def set_distances(axes: Axes, tables: Mapping[str, dict[str, Any]]) -> None:
+    far = [row["distance"] for table in tables.values() for row in measured(table, "observer", "policy")]
+    last = max(far, default=2)
+    axes.set(xlim=(0.5, last + 0.5), xticks=range(1, last + 1), xlabel=ACROSS)
+
+
+def from_zero(*sharing: Axes) -> None:
+    """D_JS begins at 0, with room for marks that lie just there."""
+    top = max(axes.get_ylim()[1] for axes in sharing)
+    for axes in sharing:
+        axes.set_ylim(-0.03 * top, 1.03 * top)
+
+
+def condition_lines(conditions: Sequence[str], what: str) -> list[tuple[str, str, str, style.Colour]]:
+    return [(name, what, *CONDITION_SIGNS[name]) for name in conditions]
+
+
+def condition_legend(place: SubFigure, conditions: Sequence[str]) -> None:
+    handles = [style.sign(f"{named(name)} agents", *CONDITION_SIGNS[name], line=True) for name in conditions]
+    place.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+
+
+def said(effect: dict[str, Any], digits: int = 3) -> str:
+    """A mean with its interval, for a caption."""
+    low, high = (style.plain(end, digits) for end in effect.get("interval") or (None, None))
+    return f"{style.plain(effect.get('mean'), digits)} [{low}, {high}]"
