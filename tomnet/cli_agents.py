@@ -27,7 +27,7 @@ class Train:
     """Bring up a population: networks of every condition side by side, the best of each kept."""
 
     preset: Annotated[
-        str, arg(metavar="PRESET", help="smoke (seconds), laptop (one condition, two cores) or full (one GPU)")
+        str, arg(metavar="PRESET", help="smoke (a minute), laptop (one condition, two cores) or full (one GPU)")
     ] = "laptop"
     seed: Annotated[int, arg(metavar="N", help="of the weights, of the levels and of the split")] = 0
     out: Annotated[
@@ -63,7 +63,8 @@ class Train:
         save(compose_all(learning_panels(read_jsonl(folder / METRICS))), folder / "figures")
         for name, population in populations.items():
             best, worst = population.returns[0], population.returns[-1]
-            print(f"{folder / name}.safetensors: {len(population)} kept, returns {worst:.3f} to {best:.3f}")
+            returns = f"worst to best {worst:.3f} to {best:.3f} on the levels they were chosen by"
+            print(f"{folder / name}.safetensors: {len(population)} kept, {returns}")
 
 
 @dataclasses.dataclass

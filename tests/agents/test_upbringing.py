@@ -356,6 +356,16 @@ def test_metrics_before_any_episode_ended_hold_no_nan(tmp_path):
     assert row == {"returns": {"3x3": None}, "each": [None, None], "losses": {"value": 1.0}, "diverged": [1]}
 
 
+def test_losses_and_returns_are_of_all_updates_since_the_last_row():
+    def told(episodes, returns, loss):
+        return Told(jnp.asarray(episodes), jnp.asarray(returns), {"value": jnp.asarray(loss)})
+
+    seen = [told([1.0, 3.0], [2.0, 1.0], [1.0, 10.0]), told([3.0, 1.0], [6.0, 5.0], [3.0, jnp.nan])]
+    row = upbringing._summary(seen, [CONDITIONS["3x3"]] * 2, jnp.asarray([True, False]))
+    assert row["each"] == [5.0, 2.0]
+    assert row["losses"] == {"value": 2.0}  # of those that did not diverge
+
+
 # --- Refused
 
 
@@ -398,7 +408,15 @@ def test_a_folder_with_a_population_is_left_alone_without_resume(finished):
     assert contents(finished[0]) == before
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", "null"])
+@pytest.mark.parametrize("resume", [True, False])
+def test_a_folder_that_holds_something_else_is_left_alone(resume, tmp_path):
+    (tmp_path / "all-heads").mkdir()
+    with pytest.raises(BadFile, match="holds something else than a population; --out names another folder"):
+        run(tmp_path, resume=resume)
+    assert [path.name for path in tmp_path.iterdir() if path.name != ".lock"] == ["all-heads"]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", "null", '{"precious": true}'])
 def test_a_folder_whose_settings_cannot_be_read_is_left_alone(text, tmp_path):
     (tmp_path / CONFIG).write_text(text)
     with pytest.raises(BadFile, match=CONFIG):

@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
 from ..errors import BadFile, BadSetting, TomnetError
-from ..files import RunLock, append_jsonl, load_arrays, read_json, save_arrays, truncate_jsonl, write_json
+from ..files import LOCK, RunLock, append_jsonl, load_arrays, read_json, save_arrays, truncate_jsonl, write_json
 from ..interrupts import Interrupted, stop_requests
 from ..named_arrays import named_arrays, with_arrays
 from ..progress import Progress
@@ -266,7 +266,7 @@ def _train_chunk(upbringing: Upbringing, chunk: int, folder: Path, seed: int, st
 
 
 def _summary(seen: list, conditions: list[Condition], healthy: Bool[Array, "network"]) -> dict[str, Any]:
-    """Returns of each network over the last updates, their mean by condition, and the losses."""
+    """Over the last updates: returns of each network, their mean by condition, and the mean losses."""
     episodes = np.stack([np.asarray(told.episodes) for told in seen])
     returns = np.stack([np.asarray(told.returns) for told in seen])
     ended = episodes.sum(0)
@@ -278,8 +278,8 @@ def _summary(seen: list, conditions: list[Condition], healthy: Bool[Array, "netw
         mine = [value for value, other, ok in zip(each, names, fit, strict=True) if other == name and ok]
         by_condition[name] = float(np.nanmean(mine)) if np.isfinite(mine).any() else float("nan")
     losses = {
-        name: float(np.mean(np.asarray(value)[fit])) if fit.any() else float("nan")
-        for name, value in seen[-1].losses.items()
+        name: float(np.mean([np.asarray(told.losses[name])[fit] for told in seen])) if fit.any() else float("nan")
+        for name in seen[0].losses
     }
     diverged = np.flatnonzero(~fit).tolist()
     return {"returns": by_condition, "each": each.round(4).tolist(), "losses": losses, "diverged": diverged}
@@ -342,12 +342,14 @@ def _settings(upbringing: Upbringing, seed: int) -> dict[str, Any]:
 def _check_folder(folder: Path, settings: dict[str, Any], resume: bool) -> dict[str, Any] | None:
     """What the folder says of the run it holds, None for a new one. A folder that holds another run is left alone."""
     if not (folder / CONFIG).exists():
+        if any(path.name != LOCK for path in folder.iterdir()):
+            raise BadFile(folder, "holds something else than a population", "--out names another folder")
         return None
+    before = read_json(folder / CONFIG)
+    if not isinstance(before, dict) or not settings.keys() <= before.keys():
+        raise BadFile(folder / CONFIG, "holds no settings of a population", "--out names another folder")
     if not resume:
         raise BadFile(folder, "holds a population already", "--resume goes on with it, --out names another folder")
-    before = read_json(folder / CONFIG)
-    if not isinstance(before, dict):
-        raise BadFile(folder / CONFIG, "holds no settings of a population")
     for name, now in settings.items():
         was = before.get(name)
         if isinstance(now, dict) and isinstance(was, dict):
