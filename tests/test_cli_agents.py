@@ -179,7 +179,6 @@ def test_show_draws_pictures_and_films(tomnet, here, monkeypatch):
         (("train", "--chnk", 3), "--chnk"),
         (("evaluate", "3x4"), "unknown condition '3x4'; did you mean '3x3'?"),
         (("evaluate",), "the zoo holds no pretrained agents of any condition; `tomnet agents train`"),
-        (("evaluate", "--levels", 0), "levels = 0: must be above 0"),
         (("evaluate", "--population", "nowhere"), "nowhere: no such folder"),
         (("evaluate", "--population", "."), "holds no trained agents of any condition; is the run finished?"),
         (("show",), "the zoo holds no pretrained agents of 5x5"),
@@ -220,6 +219,11 @@ def test_a_run_that_is_not_finished_is_not_taken_for_a_whole_one(refusal, here):
         assert "run: holds no trained agents of blind and 5x5; is the run finished?" in line
     write_json(here / "run" / "config.json", {"precious": True})
     assert "config.json: holds no settings of a population" in refusal("evaluate", "--population", "run")
+
+
+def test_an_evaluation_on_no_levels_is_refused(refusal, here):
+    save_agents(here / "zoo" / "agents", "3x3")
+    assert "tomnet: levels = 0: must be above 0" in refusal("evaluate", "--levels", 0)
 
 
 def test_a_damaged_population_is_named(refusal, here):

@@ -9,7 +9,7 @@ from tyro.conf import Positional, arg
 
 from .arguments import Seed, check_seed
 from .console import print_claims, print_json, print_performance
-from .errors import BadSetting, nearest
+from .errors import nearest
 
 if TYPE_CHECKING:
     from .agents.population import Population
@@ -88,7 +88,6 @@ class Evaluate:
         from .report import summary
 
         check_seed(self.seed)
-        check_levels(self.levels)
         populations = find_populations(self.conditions, self.population)
         result = measure(populations, levels=self.levels, seed=self.seed)
         if self.out is not None:
@@ -150,11 +149,6 @@ def measure(populations: "dict[str, Population]", *, levels: int, seed: int) -> 
     seconds = round(time.monotonic() - started, 1)
     environ = environment() | {"agents": agents}
     return Result("deep-agents", " and ".join(presets), seed, tables, claims, seconds, environ)
-
-
-def check_levels(levels: int) -> None:
-    if levels < 1:
-        raise BadSetting("levels", levels, "must be above 0")
 
 
 def find_populations(conditions: tuple[str, ...], folder: Path | None) -> "dict[str, Population]":

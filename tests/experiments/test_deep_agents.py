@@ -20,14 +20,13 @@ from tomnet.experiments.deep_agents import (
     Reachable,
     behave,
     draw_courses,
-    draw_levels,
     evaluate_population,
     levels_with_a_way,
     measures,
     returns,
 )
 from tomnet.world.gridworld import Level, World, reset_to_level
-from tomnet.world.levels import parse_level
+from tomnet.world.levels import draw_levels, parse_level
 
 ROOM = World(size=5, objects=2, subgoal=True, max_walls=1, step_limit=12)
 

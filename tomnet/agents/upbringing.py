@@ -21,7 +21,7 @@ from ..interrupts import Interrupted, stop_requests
 from ..named_arrays import named_arrays, with_arrays
 from ..progress import Progress
 from ..world.gridworld import SUBGOAL_MAZE, Level, World
-from ..world.levels import sample_level
+from ..world.levels import draw_levels
 from .actor_critic import Eyes, Network, NetworkConfig, Rewards, check_world
 from .experience import act, new_lives
 from .population import (
@@ -123,10 +123,6 @@ def update_key(seed: int, number: int) -> Key[Scalar, ""]:
 
 def own_keys(key: Key[Scalar, ""], indices: Int[Array, "network"]) -> Key[Array, "network"]:
     return jax.vmap(jax.random.fold_in, in_axes=(None, 0))(key, indices)
-
-
-def draw_levels(key: Key[Scalar, ""], count: int, world: World) -> Level:
-    return jax.vmap(sample_level, in_axes=(0, None))(jax.random.split(key, count), world)
 
 
 def first_learners(seed: int, indices: Int[Array, "network"], upbringing: Upbringing) -> Learner:

@@ -114,9 +114,9 @@ def _evaluation(result: Result) -> str:
     how = (
         f"One episode of each network on each of {tables['levels']} levels of its own, drawn with seed {result.seed}, "
         f"none of them met in training; swaps on {tables['swap_levels']} others "
-        f"({place.get('device', '–')}, {place.get('cores', '–')} cores, commit {place.get('commit') or '–'}). The first "
-        "networks of all conditions meet the same levels, and so on. Intervals are over networks and so hold the luck of "
-        "the levels; those of the oracle, which sees everything, and of the random walk are over levels."
+        f"({place.get('device', '–')}, {place.get('cores', '–')} cores, commit {place.get('commit') or '–'}). "
+        "The first networks of all conditions meet the same levels, and so on. Intervals are over networks and so hold "
+        "the luck of the levels; those of the oracle, which sees everything, and of the random walk are over levels."
     )
     rows = [_performance_row(name, row) for name, row in tables["performance"].items()]
     columns = ("condition", "networks", *MEASURES.values())
