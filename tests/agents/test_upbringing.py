@@ -16,7 +16,8 @@ from tomnet.agents import experience, upbringing
 from tomnet.agents.actor_critic import Rewards
 from tomnet.agents.population import CONDITIONS, eyes_of, load_population
 from tomnet.agents.reinforcement import UpdateReport
-from tomnet.agents.upbringing import CHECKPOINT, CONFIG, METRICS, UPBRINGING, bring_up
+from tomnet.agents.run_folder import CONFIG
+from tomnet.agents.upbringing import CHECKPOINT, METRICS, UPBRINGING, bring_up
 from tomnet.errors import BadFile, BadSetting, TomnetError
 from tomnet.files import RunLock, load_arrays, read_json, read_jsonl
 from tomnet.interrupts import Interrupted

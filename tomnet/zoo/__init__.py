@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..agents.population import CONDITIONS, Population, find_condition, load_population, save_population
-from ..agents.upbringing import CONFIG
+from ..agents.run_folder import CONFIG
 from ..errors import BadFile, TomnetError
 from ..experiments.experiment import Result
 from ..experiments.registry import find
