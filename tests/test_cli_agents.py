@@ -75,7 +75,8 @@ def test_train_writes_populations_metrics_and_learning_curves(tomnet, here):
     code, out, _ = tomnet("train", "--preset", "smoke", "--seed", 4)
     assert code == 0
     folder = here / "runs" / "agents-smoke-4"
-    assert "runs/agents-smoke-4/3x3.safetensors: 1 kept, returns " in out
+    assert "runs/agents-smoke-4/3x3.safetensors: 1 kept, worst to best " in out
+    assert "on the levels they were chosen by" in out
     population = load_population(folder / "3x3.safetensors")
     assert population.about["command"] == "tomnet agents train --preset smoke --seed 4"
     assert population.about["preset"] == "smoke"
@@ -178,7 +179,6 @@ def test_show_draws_pictures_and_films(tomnet, here, monkeypatch):
         (("train", "--chnk", 3), "--chnk"),
         (("evaluate", "3x4"), "unknown condition '3x4'; did you mean '3x3'?"),
         (("evaluate",), "the zoo holds no pretrained agents of any condition; `tomnet agents train`"),
-        (("evaluate", "--levels", 0), "levels = 0: must be above 0"),
         (("evaluate", "--population", "nowhere"), "nowhere: no such folder"),
         (("evaluate", "--population", "."), "holds no trained agents of any condition; is the run finished?"),
         (("show",), "the zoo holds no pretrained agents of 5x5"),
@@ -203,15 +203,27 @@ def test_an_agent_that_cannot_be_shown(args, why, refusal, here):
     assert why in refusal("show", "3x3", *args)
 
 
-def test_a_folder_with_a_population_is_left_alone(refusal, here):
+def test_a_folder_with_other_settings_is_left_alone(refusal, here):
     write_json(here / "run" / "config.json", {"precious": True})
-    assert "holds a population already; --resume goes on with it" in refusal(
-        "train", "--preset", "smoke", "--out", here / "run"
-    )
-    assert read_json(here / "run" / "config.json") == {"precious": True}
-    line = refusal("train", "--preset", "smoke", "--out", here / "run", "--resume")
-    assert "networks = 2: the run in" in line
-    assert read_json(here / "run" / "config.json") == {"precious": True}
+    for more in ((), ("--resume",)):
+        line = refusal("train", "--preset", "smoke", "--out", here / "run", *more)
+        assert "holds no settings of a population; --out names another folder" in line
+        assert read_json(here / "run" / "config.json") == {"precious": True}
+
+
+def test_a_run_that_is_not_finished_is_not_taken_for_a_whole_one(refusal, here):
+    save_agents(here / "run", "3x3")
+    write_json(here / "run" / "config.json", {"conditions": ["3x3", "blind", "5x5"]})
+    for conditions in ((), ("3x3",)):
+        line = refusal("evaluate", *conditions, "--population", "run")
+        assert "run: holds no trained agents of blind and 5x5; is the run finished?" in line
+    write_json(here / "run" / "config.json", {"precious": True})
+    assert "config.json: holds no settings of a population" in refusal("evaluate", "--population", "run")
+
+
+def test_an_evaluation_on_no_levels_is_refused(refusal, here):
+    save_agents(here / "zoo" / "agents", "3x3")
+    assert "tomnet: levels = 0: must be above 0" in refusal("evaluate", "--levels", 0)
 
 
 def test_a_damaged_population_is_named(refusal, here):

@@ -148,7 +148,18 @@ BRED = {
 
 
 def agents_result():
-    claims = [Claim("F1", "Seen swaps matter", "partly", 0.03, (0.02, 0.04), "nats", "the rule")]
+    claims = [
+        Claim(
+            "F1",
+            "Seen swaps matter",
+            "partly",
+            0.03,
+            (0.02, 0.04),
+            "nats",
+            "the rule",
+            detail={"largest_out_of_view": 0.0},
+        )
+    ]
     environment = {"agents": 6, "device": "abacus", "cores": 2, "commit": "abc"}
     return Result("deep-agents", "full", 1, tables(), claims, 1.0, environment)
 
@@ -200,6 +211,8 @@ def test_the_card_of_the_agents_says_how_they_were_trained_and_what_they_earn(tm
     assert "| oracle | 1 | 1.600 (1.550 … 1.650) | 0.500 | 0.500 | 0.500 | 0.500 | 20.000 |" in card
     assert "| 3x3 | 3 | 0.200 (0.150 … 0.250) |" in card
     assert "64 levels of its own, drawn with seed 1" in card
+    assert "swaps on 128 others" in card
+    assert "F1: the largest effect of any swap out of view was 0 nats." in card
     assert "| F1 | partly | 0.030 | 0.020 … 0.040 | – | Seen swaps matter |" in card
     assert "5×5 gridworlds with 3 objects and a subgoal" in card
     assert "Apache-2.0" in card

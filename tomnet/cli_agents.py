@@ -9,7 +9,7 @@ from tyro.conf import Positional, arg
 
 from .arguments import Seed, check_seed
 from .console import print_claims, print_json, print_performance
-from .errors import BadSetting, nearest
+from .errors import nearest
 
 if TYPE_CHECKING:
     from .agents.population import Population
@@ -27,7 +27,7 @@ class Train:
     """Bring up a population: networks of every condition side by side, the best of each kept."""
 
     preset: Annotated[
-        str, arg(metavar="PRESET", help="smoke (seconds), laptop (one condition, two cores) or full (one GPU)")
+        str, arg(metavar="PRESET", help="smoke (a minute), laptop (one condition, two cores) or full (one GPU)")
     ] = "laptop"
     seed: Annotated[int, arg(metavar="N", help="of the weights, of the levels and of the split")] = 0
     out: Annotated[
@@ -63,7 +63,8 @@ class Train:
         save(compose_all(learning_panels(read_jsonl(folder / METRICS))), folder / "figures")
         for name, population in populations.items():
             best, worst = population.returns[0], population.returns[-1]
-            print(f"{folder / name}.safetensors: {len(population)} kept, returns {worst:.3f} to {best:.3f}")
+            returns = f"worst to best {worst:.3f} to {best:.3f} on the levels they were chosen by"
+            print(f"{folder / name}.safetensors: {len(population)} kept, {returns}")
 
 
 @dataclasses.dataclass
@@ -87,7 +88,6 @@ class Evaluate:
         from .report import summary
 
         check_seed(self.seed)
-        check_levels(self.levels)
         populations = find_populations(self.conditions, self.population)
         result = measure(populations, levels=self.levels, seed=self.seed)
         if self.out is not None:
@@ -149,11 +149,6 @@ def measure(populations: "dict[str, Population]", *, levels: int, seed: int) -> 
     seconds = round(time.monotonic() - started, 1)
     environ = environment() | {"agents": agents}
     return Result("deep-agents", " and ".join(presets), seed, tables, claims, seconds, environ)
-
-
-def check_levels(levels: int) -> None:
-    if levels < 1:
-        raise BadSetting("levels", levels, "must be above 0")
 
 
 def find_populations(conditions: tuple[str, ...], folder: Path | None) -> "dict[str, Population]":

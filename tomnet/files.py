@@ -343,6 +343,9 @@ def _strict(value: Any) -> Any:
 # --- Run folders
 
 
+LOCK = ".lock"
+
+
 class RunLock:
     """Holds a run folder for this process: `with RunLock(folder): …`. A second process is turned away.
 
@@ -353,7 +356,7 @@ class RunLock:
         self.folder = Path(folder)
 
     def __enter__(self) -> "RunLock":
-        path = self.folder / ".lock"
+        path = self.folder / LOCK
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._file = open(path, "a+")

@@ -15,14 +15,16 @@ from agents.small import NETWORK, SMALL, WORLD, made_up_networks
 from tomnet.agents import experience, upbringing
 from tomnet.agents.actor_critic import Rewards
 from tomnet.agents.population import CONDITIONS, eyes_of, load_population
-from tomnet.agents.reinforcement import Progress as Told
-from tomnet.agents.upbringing import CHECKPOINT, CONFIG, METRICS, UPBRINGING, bring_up
+from tomnet.agents.reinforcement import UpdateReport
+from tomnet.agents.run_folder import CONFIG
+from tomnet.agents.upbringing import CHECKPOINT, METRICS, UPBRINGING, bring_up
 from tomnet.errors import BadFile, BadSetting, TomnetError
 from tomnet.files import RunLock, load_arrays, read_json, read_jsonl
 from tomnet.interrupts import Interrupted
 from tomnet.named_arrays import named_arrays
 from tomnet.observer import training
 from tomnet.world.gridworld import World
+from tomnet.world.levels import draw_levels
 
 ABOUT = {"command": "tomnet agents train"}
 
@@ -127,7 +129,7 @@ def test_the_files_hold_what_was_returned_and_say_where_it_comes_from(finished):
 
 def test_networks_are_chosen_by_what_their_files_earn(finished):
     folder, _ = finished
-    levels = upbringing.draw_levels(upbringing.stream(0, upbringing.HELD_OUT), SMALL.levels, SMALL.world)
+    levels = draw_levels(upbringing.stream(0, upbringing.HELD_OUT), SMALL.levels, SMALL.world)
     for name in SMALL.conditions:
         population = load_population(folder / f"{name}.safetensors")
         keys = upbringing.own_keys(upbringing.stream(0, upbringing.CHOOSING), jnp.asarray(population.about["indices"]))
@@ -193,10 +195,10 @@ def test_levels_that_networks_are_chosen_by_are_in_no_pool(tmp_path, monkeypatch
     run(tmp_path)
     first, second = chosen_by
     assert eqx.tree_equal(first, second)  # every chunk is chosen by the same
-    held_out = upbringing.draw_levels(upbringing.stream(0, upbringing.HELD_OUT), SMALL.levels, SMALL.world)
+    held_out = draw_levels(upbringing.stream(0, upbringing.HELD_OUT), SMALL.levels, SMALL.world)
     assert levels_seen(first) == levels_seen(held_out)
     updates = [upbringing.update_pool(upbringing.update_key(0, i), SMALL)[0] for i in range(SMALL.learner.updates)]
-    birth = upbringing.draw_levels(upbringing.stream(0, upbringing.BIRTH), SMALL.learner.pool, SMALL.world)
+    birth = draw_levels(upbringing.stream(0, upbringing.BIRTH), SMALL.learner.pool, SMALL.world)
     pools = [levels_seen(pool) for pool in (birth, *updates)]
     assert len(set().union(*pools)) == sum(map(len, pools)) == 8 * 7  # every pool is a fresh one
     assert not levels_seen(first) & set().union(*pools)
@@ -219,7 +221,7 @@ def test_no_two_keys_of_a_population_and_of_observers_are_the_same():
 def test_returns_are_those_of_the_first_episode_on_each_level():
     """Against what was recorded while acting, world by world; worlds begin another episode when one has ended."""
     networks, eyes = made_up_networks(2), eyes_of([CONDITIONS["3x3"]] * 2)
-    levels = upbringing.draw_levels(jax.random.key(0), 16, WORLD)
+    levels = draw_levels(jax.random.key(0), 16, WORLD)
     keys = jax.random.split(jax.random.key(1), 2)
     found = upbringing.returns_on(keys, networks, eyes, levels, SMALL)
     for i in range(2):
@@ -349,11 +351,21 @@ def test_a_condition_whose_networks_all_diverged_is_named(tmp_path, monkeypatch)
 
 def test_metrics_before_any_episode_ended_hold_no_nan(tmp_path):
     losses = {"value": jnp.asarray([1.0, jnp.nan])}
-    told = Told(episodes=jnp.zeros(2), returns=jnp.zeros(2), losses=losses)
+    told = UpdateReport(episodes=jnp.zeros(2), returns=jnp.zeros(2), losses=losses)
     row = upbringing._summary([told], [CONDITIONS["3x3"]] * 2, jnp.asarray([True, False]))
     upbringing.append_jsonl(tmp_path / METRICS, row)
     row = json.loads((tmp_path / METRICS).read_text(), parse_constant=pytest.fail)
     assert row == {"returns": {"3x3": None}, "each": [None, None], "losses": {"value": 1.0}, "diverged": [1]}
+
+
+def test_losses_and_returns_are_of_all_updates_since_the_last_row():
+    def told(episodes, returns, loss):
+        return UpdateReport(jnp.asarray(episodes), jnp.asarray(returns), {"value": jnp.asarray(loss)})
+
+    seen = [told([1.0, 3.0], [2.0, 1.0], [1.0, 10.0]), told([3.0, 1.0], [6.0, 5.0], [3.0, jnp.nan])]
+    row = upbringing._summary(seen, [CONDITIONS["3x3"]] * 2, jnp.asarray([True, False]))
+    assert row["each"] == [5.0, 2.0]
+    assert row["losses"] == {"value": 2.0}  # of those that did not diverge
 
 
 # --- Refused
@@ -398,7 +410,15 @@ def test_a_folder_with_a_population_is_left_alone_without_resume(finished):
     assert contents(finished[0]) == before
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", "null"])
+@pytest.mark.parametrize("resume", [True, False])
+def test_a_folder_that_holds_something_else_is_left_alone(resume, tmp_path):
+    (tmp_path / "all-heads").mkdir()
+    with pytest.raises(BadFile, match="holds something else than a population; --out names another folder"):
+        run(tmp_path, resume=resume)
+    assert [path.name for path in tmp_path.iterdir() if path.name != ".lock"] == ["all-heads"]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", "null", '{"precious": true}'])
 def test_a_folder_whose_settings_cannot_be_read_is_left_alone(text, tmp_path):
     (tmp_path / CONFIG).write_text(text)
     with pytest.raises(BadFile, match=CONFIG):

@@ -20,14 +20,13 @@ from tomnet.experiments.deep_agents import (
     Reachable,
     behave,
     draw_courses,
-    draw_levels,
     evaluate_population,
     levels_with_a_way,
     measures,
     returns,
 )
 from tomnet.world.gridworld import Level, World, reset_to_level
-from tomnet.world.levels import parse_level
+from tomnet.world.levels import draw_levels, parse_level
 
 ROOM = World(size=5, objects=2, subgoal=True, max_walls=1, step_limit=12)
 
@@ -113,7 +112,7 @@ def test_a_world_without_a_way_is_named():
 @pytest.fixture(scope="module")
 def evaluated():
     populations = {name: made_up_population(name, 2) for name in ("blind", "3x3", "5x5")}
-    return evaluate_population(populations, levels=6, swap_levels=24, seed=0, world=WORLD, rollouts=4)
+    return evaluate_population(populations, levels=6, swap_levels=96, seed=0, world=WORLD, rollouts=4)
 
 
 def test_an_evaluation_is_plain_tables(evaluated):
@@ -142,7 +141,7 @@ def test_networks_of_one_place_meet_the_same_levels_and_others_meet_others():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(deep_agents, "behave", behave)
         populations = {name: made_up_population(name, 2) for name in ("blind", "3x3")}
-        evaluate_population(populations, levels=6, swap_levels=24, seed=0, world=WORLD, rollouts=4)
+        evaluate_population(populations, levels=6, swap_levels=96, seed=0, world=WORLD, rollouts=4)
     assert [who for who, _ in met] == ["Oracle"] * 2 + ["RandomAgent"] * 2 + ["DeepAgent"] * 4
     first, second = met[0][1], met[1][1]
     assert not eqx.tree_equal(first, second)
@@ -180,7 +179,7 @@ def test_the_blind_neither_see_nor_notice_anything(evaluated):
 def test_any_condition_can_be_evaluated_alone_and_comes_out_the_same(evaluated):
     tables, _ = evaluated
     alone, _ = evaluate_population(
-        {"3x3": made_up_population("3x3", 2)}, levels=6, swap_levels=24, seed=0, world=WORLD, rollouts=4
+        {"3x3": made_up_population("3x3", 2)}, levels=6, swap_levels=96, seed=0, world=WORLD, rollouts=4
     )
     for part in ("performance", "beliefs", "swaps", "handedness"):
         assert json.dumps(alone[part]["3x3"]) == json.dumps(tables[part]["3x3"])

@@ -76,6 +76,7 @@ def tables() -> dict[str, Any]:
     species = {name: performance(0.2 * i, 3) for i, name in enumerate(CONDITIONS)}
     made = {
         "levels": 64,
+        "swap_levels": 128,
         "seed": 1,
         "performance": {"oracle": performance(1.6, 1), "random": performance(-0.9, 1), **species},
         "examples": {"in_view": example(1, 0.345), "out_of_view": example(4, 0.0)},

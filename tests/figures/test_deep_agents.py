@@ -11,20 +11,19 @@ from matplotlib.collections import PatchCollection
 from matplotlib.figure import Figure
 from PIL import Image
 
-from tomnet.figures import deep_agents, lives
+from tomnet.figures import lives
 from tomnet.figures.deep_agents import (
     apart,
     in_order,
     learning_curves,
     learning_panels,
-    outcome_of,
     population_captions,
     population_panels,
     smooth,
-    trajectory_panels,
 )
 from tomnet.figures.gridworld import draw_belief, draw_fog, draw_level, draw_swap, with_subgoal
 from tomnet.figures.panels import compose, render
+from tomnet.figures.subgoal_task import outcome_of, trajectory_caption, trajectory_panels
 
 
 @pytest.fixture
@@ -220,4 +219,4 @@ def test_a_title_says_when_the_object_is_believed_to_be_gone():
 
 
 def test_a_caption_names_the_object_that_all_are_after():
-    assert "after object A" in deep_agents.trajectory_caption([diary(), diary("blind")])
+    assert "after object A" in trajectory_caption([diary(), diary("blind")])

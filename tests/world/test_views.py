@@ -10,7 +10,7 @@ from helpers import sample_levels
 from tomnet.errors import BadSetting
 from tomnet.world.gridworld import World, reset_to_level
 from tomnet.world.levels import parse_level
-from tomnet.world.views import FIRST_OBJECT, FREE, PLANES, WALL, field, in_view, observation, window
+from tomnet.world.views import FIRST_OBJECT, FREE, PLANES, WALL, field, observation, window
 
 WORLD = World(size=5, objects=2, max_walls=1)
 
@@ -57,32 +57,24 @@ def test_an_absent_object_is_seen_nowhere():
     assert FIRST_OBJECT + 1 not in np.asarray(see(state, 11))
 
 
-@pytest.mark.parametrize("width", [1, 3, 9])
-def test_the_cells_in_view_are_those_within_reach_on_both_axes(width):
-    seen = np.asarray(jax.jit(jax.vmap(lambda cell: in_view(cell, width, 5)))(jnp.arange(25)))
-    for cell in range(25):
-        for other in range(25):
-            rows, cols = abs(cell // 5 - other // 5), abs(cell % 5 - other % 5)
-            assert seen[cell, other // 5, other % 5] == (max(rows, cols) <= width // 2)
-
-
 @pytest.mark.parametrize("width", [0, 2, 4, -1, 13])
 def test_an_even_or_oversized_field_of_view_is_refused(width):
     state = reset_to_level(parse_level("@....\n.....\n.....\n.....\n....A", WORLD))
     with pytest.raises(BadSetting, match=f"field of view = {width}: must be odd and between 1 and 11"):
         window(state, width)
-    with pytest.raises(BadSetting, match=f"field of view = {width}: must be odd and between 1 and 11"):
-        in_view(jnp.int32(0), width, 5)
 
 
 # --- As planes over the whole map, for agents with networks
 
 
 @pytest.mark.parametrize("reach", [0, 1, 4])
-def test_a_field_is_a_view_whose_width_is_data(reach):
-    cells = jnp.arange(25)
-    found = jax.jit(jax.vmap(lambda cell, reach: field(cell, reach, 5), in_axes=(0, None)))(cells, jnp.int32(reach))
-    assert np.array_equal(found, jax.vmap(lambda cell: in_view(cell, 2 * reach + 1, 5))(cells))
+def test_a_field_holds_the_cells_within_reach_on_both_axes(reach):
+    look = jax.jit(jax.vmap(lambda cell, reach: field(cell, reach, 5), in_axes=(0, None)))
+    seen = np.asarray(look(jnp.arange(25), jnp.int32(reach)))
+    for cell in range(25):
+        for other in range(25):
+            rows, cols = abs(cell // 5 - other // 5), abs(cell % 5 - other % 5)
+            assert seen[cell, other // 5, other % 5] == (max(rows, cols) <= reach)
 
 
 def test_the_blind_have_no_field():

@@ -86,8 +86,9 @@ class Population(eqx.Module):
         for name, value, count in (("network", network, len(self)), ("preferred", preferred, self.objects)):
             if not 0 <= value < count:
                 raise BadSetting(name, value, f"this population has 0 to {count - 1}")
-        agents = self.agents("all")
-        return jax.tree.map(lambda leaf: leaf[network * self.objects + preferred], agents)
+        one = jax.tree.map(lambda leaf: leaf[network], self.networks)
+        eyes = jax.tree.map(lambda leaf: leaf[0], eyes_of([self.condition]))
+        return DeepAgent(one, eyes, jnp.int32(preferred))
 
     def agents(self, part: Part = "all") -> DeepAgent:
         """Every network of that part with each preference in turn: a stacked agent, network-major."""
@@ -118,10 +119,6 @@ def split(count: int, seed: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     order = np.random.default_rng(seed).permutation(count).tolist()
     half = -(-count // 2)
     return tuple(sorted(order[:half])), tuple(sorted(order[half:]))
-
-
-def stack(networks: list[Network]) -> Network:
-    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *networks)
 
 
 def blank_networks(config: NetworkConfig, count: int) -> Network:

@@ -2,7 +2,8 @@
 
 `update` lets one network act in its worlds for a while and then learn from it. It is written for one network; a whole
 population is trained by `vmap`. Acting and learning go through the same functions, so the first minibatch of an
-update sees exactly the policy that acted.
+update sees the policy that acted: exactly so on a CPU, in float32, but for the order of sums; on a GPU, in bf16, the
+largest ratio − 1 between the two was 0.01 to 0.03 in measured runs (H200).
 """
 
 import dataclasses
@@ -97,7 +98,7 @@ class Learner(eqx.Module):
     healthy: Bool[Array, "*population"]  # false once a number was not finite; it is then left as it was
 
 
-class Progress(eqx.Module):
+class UpdateReport(eqx.Module):
     """What an update tells about one network."""
 
     episodes: Float[Array, "*population"]
@@ -271,7 +272,7 @@ def update(
     rewards: Rewards,
     pool: Level,
     config: LearnerConfig,
-) -> tuple[Learner, Progress]:
+) -> tuple[Learner, UpdateReport]:
     act_key, learn_key = jax.random.split(key)
     lives, unroll, last_value, (earned, episodes) = act(
         act_key, learner.network, learner.lives, eyes, world, rewards, pool, config.unroll
@@ -285,4 +286,4 @@ def update(
     )
     learner = eqx.combine(kept, eqx.filter(learned, eqx.is_array, inverse=True))
     learner = eqx.tree_at(lambda one: one.healthy, learner, healthy)
-    return learner, Progress(episodes, earned / jnp.maximum(episodes, 1), losses)
+    return learner, UpdateReport(episodes, earned / jnp.maximum(episodes, 1), losses)

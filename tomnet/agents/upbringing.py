@@ -15,13 +15,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
-from ..errors import BadFile, BadSetting, TomnetError
-from ..files import RunLock, append_jsonl, load_arrays, read_json, save_arrays, truncate_jsonl, write_json
+from ..errors import BadSetting, TomnetError
+from ..files import RunLock, append_jsonl, load_arrays, save_arrays, truncate_jsonl, write_json
 from ..interrupts import Interrupted, stop_requests
 from ..named_arrays import named_arrays, with_arrays
 from ..progress import Progress
 from ..world.gridworld import SUBGOAL_MAZE, Level, World
-from ..world.levels import sample_level
+from ..world.levels import draw_levels
 from .actor_critic import Eyes, Network, NetworkConfig, Rewards, check_world
 from .experience import act, new_lives
 from .population import (
@@ -36,8 +36,9 @@ from .population import (
     split,
 )
 from .reinforcement import Learner, LearnerConfig, new_learner, update
+from .run_folder import CONFIG, check_folder, origin_of
 
-CHECKPOINT, METRICS, CONFIG = "checkpoint.safetensors", "metrics.jsonl", "config.json"
+CHECKPOINT, METRICS = "checkpoint.safetensors", "metrics.jsonl"
 STATE_FORMAT, CHUNK_FORMAT, VERSION = "tomnet agents in training", "tomnet trained agents", 1
 # Random streams that never meet: levels that networks are chosen by are never trained on. They have a place of their
 # own under the seed, where the observers' streams, which are small numbers, do not come. `split(key, n)[i]` is
@@ -125,10 +126,6 @@ def own_keys(key: Key[Scalar, ""], indices: Int[Array, "network"]) -> Key[Array,
     return jax.vmap(jax.random.fold_in, in_axes=(None, 0))(key, indices)
 
 
-def draw_levels(key: Key[Scalar, ""], count: int, world: World) -> Level:
-    return jax.vmap(sample_level, in_axes=(0, None))(jax.random.split(key, count), world)
-
-
 def first_learners(seed: int, indices: Int[Array, "network"], upbringing: Upbringing) -> Learner:
     """Networks as they are born; each depends on its own index alone."""
     return _first_learners(stream(seed, WEIGHTS), stream(seed, BIRTH), indices, upbringing)
@@ -184,9 +181,9 @@ def bring_up(
     """Trains the population in a run folder and returns the kept networks of each condition."""
     with RunLock(folder), stop_requests() as stopped:
         settings = _settings(upbringing, seed)
-        before = _check_folder(folder, settings, resume)
+        before = check_folder(folder, settings, resume)
         to_train = [chunk for chunk in range(upbringing.chunks) if not _chunk_file(folder, chunk).exists()]
-        origin = _origin(before, about, resumed=bool(to_train))
+        origin = origin_of(before, about, resumed=bool(to_train))
         write_json(folder / CONFIG, settings | origin)
         for chunk in to_train:
             _train_chunk(upbringing, chunk, folder, seed, stopped)
@@ -194,14 +191,6 @@ def bring_up(
         for name, population in populations.items():
             save_population(folder / f"{name}.safetensors", population)
     return populations
-
-
-def _origin(before: dict[str, Any] | None, about: dict[str, Any], resumed: bool) -> dict[str, Any]:
-    """Where a run comes from: who began it, and who went on with it where there was something left to train."""
-    if before is None:
-        return {"about": about}
-    later = before.get("resumed", []) + ([about] if resumed else [])
-    return {"about": before.get("about", about)} | ({"resumed": later} if later else {})
 
 
 def _train_chunk(upbringing: Upbringing, chunk: int, folder: Path, seed: int, stopped) -> None:
@@ -266,7 +255,7 @@ def _train_chunk(upbringing: Upbringing, chunk: int, folder: Path, seed: int, st
 
 
 def _summary(seen: list, conditions: list[Condition], healthy: Bool[Array, "network"]) -> dict[str, Any]:
-    """Returns of each network over the last updates, their mean by condition, and the losses."""
+    """Over the last updates: returns of each network, their mean by condition, and the mean losses."""
     episodes = np.stack([np.asarray(told.episodes) for told in seen])
     returns = np.stack([np.asarray(told.returns) for told in seen])
     ended = episodes.sum(0)
@@ -278,8 +267,8 @@ def _summary(seen: list, conditions: list[Condition], healthy: Bool[Array, "netw
         mine = [value for value, other, ok in zip(each, names, fit, strict=True) if other == name and ok]
         by_condition[name] = float(np.nanmean(mine)) if np.isfinite(mine).any() else float("nan")
     losses = {
-        name: float(np.mean(np.asarray(value)[fit])) if fit.any() else float("nan")
-        for name, value in seen[-1].losses.items()
+        name: float(np.mean([np.asarray(told.losses[name])[fit] for told in seen])) if fit.any() else float("nan")
+        for name in seen[0].losses
     }
     diverged = np.flatnonzero(~fit).tolist()
     return {"returns": by_condition, "each": each.round(4).tolist(), "losses": losses, "diverged": diverged}
@@ -337,23 +326,3 @@ def _settings(upbringing: Upbringing, seed: int) -> dict[str, Any]:
         "learner": dataclasses.asdict(upbringing.learner),
         "seed": seed,
     }
-
-
-def _check_folder(folder: Path, settings: dict[str, Any], resume: bool) -> dict[str, Any] | None:
-    """What the folder says of the run it holds, None for a new one. A folder that holds another run is left alone."""
-    if not (folder / CONFIG).exists():
-        return None
-    if not resume:
-        raise BadFile(folder, "holds a population already", "--resume goes on with it, --out names another folder")
-    before = read_json(folder / CONFIG)
-    if not isinstance(before, dict):
-        raise BadFile(folder / CONFIG, "holds no settings of a population")
-    for name, now in settings.items():
-        was = before.get(name)
-        if isinstance(now, dict) and isinstance(was, dict):
-            for part in now:
-                if now[part] != was.get(part):
-                    raise BadSetting(f"{name}.{part}", now[part], f"the run in {folder} has {was.get(part)}")
-        elif now != was:
-            raise BadSetting(name, now, f"the run in {folder} has {was}")
-    return before

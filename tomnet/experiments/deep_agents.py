@@ -35,7 +35,7 @@ from ..errors import BadSetting
 from ..ideal.paths import find_paths
 from ..observer.training import EVALUATION_STREAM, stream
 from ..world.gridworld import ACTIONS, SUBGOAL_MAZE, Level, World
-from ..world.levels import sample_level
+from ..world.levels import draw_levels
 from .belief_quality import Statements, belief_quality, reported
 from .claims import Claim, mean_interval
 from .handedness import cells_after, handedness, moves_along_walls
@@ -108,11 +108,6 @@ def canonical_agents(population: Population) -> list[DeepAgent]:
     eyes = jax.tree.map(lambda leaf: leaf[0], eyes_of([population.condition]))
     networks = [jax.tree.map(lambda leaf, i=i: leaf[i], population.networks) for i in range(len(population))]
     return [DeepAgent(network, eyes, jnp.int32(PREFERRED)) for network in networks]
-
-
-@eqx.filter_jit
-def draw_levels(key: Key[Scalar, ""], count: int, world: World) -> Level:
-    return jax.vmap(sample_level, in_axes=(0, None))(jax.random.split(key, count), world)
 
 
 @dataclasses.dataclass(frozen=True)

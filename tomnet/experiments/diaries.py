@@ -16,7 +16,8 @@ from ..episodes.episode import Episode
 from ..episodes.rollout import begin, carry_on
 from ..errors import BadSetting
 from ..world.gridworld import SUBGOAL_MAZE, Level, World
-from .deep_agents import Reachable, draw_levels
+from ..world.levels import draw_levels
+from .deep_agents import Reachable
 from .examples import first_of
 from .visibility import visibility_map
 

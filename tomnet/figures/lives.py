@@ -19,9 +19,9 @@ from matplotlib.patches import Patch
 from ..files import write_atomically
 from ..world.levels import LETTERS
 from . import style
-from .deep_agents import outcome_of, title_of
 from .gridworld import NEVER_SEEN, SEEN_BEFORE, draw_agent, draw_belief, draw_fog, draw_level, with_subgoal
 from .panels import Panel, Panels, compose, render
+from .subgoal_task import outcome_of, title_of
 
 MOMENTS = 4
 FRAMES_A_SECOND, LAST_FRAMES = 4, 6  # the end stays for a moment, before the film begins again

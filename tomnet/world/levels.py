@@ -3,6 +3,7 @@
 #  wall     .  free     @  agent     A, B, C …  terminal objects     *  subgoal
 """
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -22,6 +23,12 @@ def sample_level(key: Key[Scalar, ""], world: World) -> Level:
     lot = jnp.where(walls.reshape(-1), -1.0, jax.random.uniform(place_key, (world.cells,)))
     cells = jax.lax.top_k(lot, world.kinds + 1)[1].astype(jnp.int16)
     return Level(walls, object_cells=cells[:-1], start_cell=cells[-1])
+
+
+@eqx.filter_jit
+def draw_levels(key: Key[Scalar, ""], count: int, world: World) -> Level:
+    """Many of them, stacked."""
+    return jax.vmap(sample_level, in_axes=(0, None))(jax.random.split(key, count), world)
 
 
 def reset(key: Key[Scalar, ""], world: World) -> State:

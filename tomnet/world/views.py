@@ -23,15 +23,6 @@ def window(state: State, width: int) -> Int[Array, "{width} {width}"]:
     return code.astype(jnp.int8)
 
 
-def in_view(agent_cell: Int[Array, ""], width: int, size: int) -> Bool[Array, "{size} {size}"]:
-    """Which cells lie in a field of view of `width` × `width` around the agent."""
-    check_field_of_view(width, 2 * size + 1)
-    lines = jnp.arange(size)
-    near_row = jnp.abs(lines - agent_cell // size) <= width // 2
-    near_col = jnp.abs(lines - agent_cell % size) <= width // 2
-    return near_row[:, None] & near_col
-
-
 def check_field_of_view(width: int, largest: int) -> None:
     if width % 2 == 0 or not 1 <= width <= largest:
         raise BadSetting("field of view", width, f"must be odd and between 1 and {largest}")

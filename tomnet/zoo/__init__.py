@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from ..agents.population import CONDITIONS, Population, find_condition, load_population, save_population
+from ..agents.run_folder import CONFIG
 from ..errors import BadFile, TomnetError
 from ..experiments.experiment import Result
 from ..experiments.registry import EXPERIMENTS, find
-from ..files import write_atomically
+from ..files import read_json, write_atomically
 from ..observer.checkpoint import load_observer, save_observer
 from ..observer.tomnet import ToMnet
 from ..observer.training import OBSERVER
@@ -126,13 +127,23 @@ def populations(folder: Path | None = None, conditions: tuple[str, ...] = ()) ->
     if folder is not None and not place.is_dir():
         raise BadFile(place, "no such folder")
     there = [name for name in CONDITIONS if (place / f"{name}.safetensors").exists()]
-    missing = [name for name in wanted if name not in there]
+    missing = [name for name in dict.fromkeys([*wanted, *_promised(place)]) if name not in there]
     if missing or not there:
         what = " and ".join(missing) or "any condition"
         if folder is None:
             raise TomnetError(f"the zoo holds no pretrained agents of {what}; `tomnet agents train` trains them")
         raise BadFile(place, f"holds no trained agents of {what}", "is the run finished?")
     return {name: read_population(place / f"{name}.safetensors", name) for name in wanted or there}
+
+
+def _promised(folder: Path) -> list[str]:
+    """The conditions of a run, by its settings: they are there once it is finished, and not one by one."""
+    if not (folder / CONFIG).exists():
+        return []
+    settings = read_json(folder / CONFIG)
+    if not isinstance(settings, dict) or not isinstance(settings.get("conditions"), list):
+        raise BadFile(folder / CONFIG, "holds no settings of a population")
+    return [str(name) for name in settings["conditions"]]
 
 
 def read_population(path: Path, condition: str) -> Population:

@@ -113,16 +113,21 @@ def _evaluation(result: Result) -> str:
     place, tables = result.environment, result.tables
     how = (
         f"One episode of each network on each of {tables['levels']} levels of its own, drawn with seed {result.seed}, "
-        f"none of them met in training ({place.get('device', '–')}, {place.get('cores', '–')} cores, commit "
-        f"{place.get('commit') or '–'}). The first networks of all conditions meet the same levels, and so on. "
-        "Intervals are over networks and so hold the luck of the levels; those of the oracle, which sees everything, and of the "
-        "random walk are over levels."
+        f"none of them met in training; swaps on {tables['swap_levels']} others "
+        f"({place.get('device', '–')}, {place.get('cores', '–')} cores, commit {place.get('commit') or '–'}). "
+        "The first networks of all conditions meet the same levels, and so on. Intervals are over networks and so hold "
+        "the luck of the levels; those of the oracle, which sees everything, and of the random walk are over levels."
     )
     rows = [_performance_row(name, row) for name, row in tables["performance"].items()]
     columns = ("condition", "networks", *MEASURES.values())
     parts = ["## Evaluation", how, table(columns, rows)]
     if result.claims:
         parts.append(claims_table(result))
+    parts += [
+        f"{claim.id}: the largest effect of any swap out of view was {claim.detail['largest_out_of_view']:g} nats."
+        for claim in result.claims
+        if "largest_out_of_view" in claim.detail
+    ]
     return "\n\n".join(parts)
 
 
