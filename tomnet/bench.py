@@ -20,7 +20,7 @@ from .agents.population import eyes_of
 from .agents.random_policy import RandomSpecies
 from .agents.upbringing import UPBRINGING, first_learners, update_all, update_key
 from .episodes.rollout import play
-from .experiments.experiment import Member, Preset
+from .experiments.experiment import Company, Member, Preset
 from .experiments.registry import EXPERIMENTS
 from .observer.frames import deal, frame_count, frames_of, room_for
 from .observer.training import first_state, train_chunk
@@ -162,6 +162,11 @@ def bench_learning(sizes: Sizes) -> list[Measurement]:
 def bench_observer(sizes: Sizes) -> list[Measurement]:
     preset = sizes.preset
     firsts = {experiment.name: experiment.members(preset)[0] for experiment in EXPERIMENTS.values()}
+    firsts = {
+        name: member
+        for name, member in firsts.items()
+        if not isinstance(member.species, Company) or member.species.here()
+    }
     return [_training(f"{name}/{member.name}, {preset}", member, sizes) for name, member in firsts.items()]
 
 

@@ -135,6 +135,8 @@ class Report:
         from .files import write_json
         from .report import build_report
 
+        if self.out.exists() and not self.out.is_dir():
+            raise BadFile(self.out, "is not a folder", "the report is one")
         started = time.monotonic()
         pretrained = [experiment for experiment in EXPERIMENTS.values() if zoo.available(experiment.name)]
         if not pretrained:

@@ -13,7 +13,7 @@ from jaxtyping import Array, Key, Scalar
 
 from ..agents.actor_critic import DeepAgent
 from ..agents.planner import Planner, PlannerSpecies
-from ..agents.population import Part, load_condition
+from ..agents.population import Part, load_condition, population_file
 from ..agents.random_policy import RandomAgent, RandomSpecies
 from ..episodes.encounter import Encounter, Meeting, meet
 from ..episodes.rollout import play, play_and_tell
@@ -46,6 +46,10 @@ class Company:
             parts.append(jax.tree.map(lambda leaf, most=most: leaf[:most], population.agents(self.part)))
         return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
 
+    def here(self) -> bool:
+        """Whether there are such agents."""
+        return all(population_file(name, self.folder).exists() for name in self.conditions)
+
     def species(self) -> np.ndarray:
         """The number of each agent's condition, in the order of `agents`."""
         parts = [load_condition(name, self.folder) for name in self.conditions]
@@ -76,7 +80,8 @@ class Member:
     def sampler(self) -> Sample:
         """`(key, count) -> encounters`, with agents drawn for the occasion, or with all of a company in turn."""
         if isinstance(self.species, Company):
-            return eqx.Partial(self._sample_company, self.species.agents())  # weights are arguments, not constants
+            # as an argument, so that the compiled program does not hold the weights as constants
+            return eqx.Partial(self._sample_company, agents=self.species.agents())
         return self.sample
 
     def sample(self, key: Key[Scalar, ""], count: int) -> Encounter:
@@ -86,7 +91,7 @@ class Member:
         encounters = self.meet(meet_key, agents, reuse=self.reuse)
         return jax.tree.map(lambda leaf: leaf[:count], encounters)
 
-    def _sample_company(self, agents: DeepAgent, key: Key[Scalar, ""], count: int) -> Encounter:
+    def _sample_company(self, key: Key[Scalar, ""], count: int, *, agents: DeepAgent) -> Encounter:
         meet_key, order_key, few_key = jax.random.split(key, 3)
         company, needed = agents.preferred.shape[0], -(-count // self.reuse)
         if needed < company:  # for few encounters, most of them need not play at all

@@ -103,7 +103,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
             verdict(meets_goals(tables["2d"]), all(row["captured"] >= 0.5 for row in tables["2d"].values())),
             worst["captured"],
             worst["captured_interval"],
-            f"share of what the past can tell, for the weakest prediction ({head})",
+            f"share of what the past can tell, for the prediction nearest to its goal ({head})",
             "(L0 − L)/(L0 − L*): reproduced ≥ 0.9 for consumption and ≥ 0.8 for action and successor; partly ≥ 0.5",
             ideal=1.0,
             detail={head: round(tables["2d"][head]["captured"], 4) for head in GOALS},

@@ -78,10 +78,10 @@ def moments(diary: dict[str, Any]) -> list[int]:
 
 
 def _moments(place: SubFigure, diary: dict[str, Any]) -> None:
-    grid = place.subplots(2, 2).flat
-    for axes, time in zip(grid, moments(diary)):
+    grid, times = place.subplots(2, 2).flat, moments(diary)
+    for axes, time in zip(grid, times, strict=False):
         draw_moment(axes, diary, time)
-    for axes in grid:  # a very short episode has no four moments
+    for axes in list(place.axes)[len(times) :]:  # a very short episode has no four moments
         axes.set_axis_off()
     place.legend(handles=legend(diary), loc="outside lower center", ncols=4)
 

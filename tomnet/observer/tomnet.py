@@ -173,7 +173,7 @@ def check_kind(observer: ToMnet, encounters: Encounter) -> None:
 
 
 @eqx.filter_jit
-def _read(observer: ToMnet, encounters: Encounter, room: Room, key, shuffled: tuple[str, ...], dtype) -> Reading:
+def _read(key, observer: ToMnet, encounters: Encounter, room: Room, shuffled: tuple[str, ...], dtype) -> Reading:
     def shuffle(character, mental):
         """Every agent is given the embedding of another one: the next in the batch."""
         if "character" in shuffled:
@@ -195,7 +195,7 @@ def read(
 ) -> Reading:
     """A batch of encounters read, normalisation in inference mode. `shuffled`: "character", "mental" or both."""
     check_kind(observer, encounters)
-    return _read(observer, encounters, room_for(encounters), key, shuffled, dtype)
+    return _read(key, observer, encounters, room_for(encounters), shuffled, dtype)
 
 
 def observe(
