@@ -92,6 +92,7 @@ def test_a_network_that_is_merely_moved_more_by_what_is_near_does_not_pass():
     assert table["ratio"]["policy"]["mean"] > 5
     assert agreement([table], "policy") == 1.0
     assert not follows_sight([table], "policy")
+    assert not seen_above_unseen(table, "policy")
 
 
 def test_curves_part_where_the_far_sighted_are_expected_to_notice_more():

@@ -21,7 +21,7 @@ from .experiment import Experiment, Member, Preset
 from .minds import FIVE, MIXED, NARROW, WIDE, mixed_member
 from .mixed_company import curves_of, walk_all
 from .natural_swaps import Walks, predictions
-from .swap_curves import FOLLOWS_SIGHT, agreement, follows_sight, seen_above_unseen
+from .swap_curves import FOLLOWS_SIGHT, MORE_IN_VIEW, agreement, follows_sight, seen_above_unseen
 from .swap_examples import swap_examples
 
 NEARER = 0.5  # of the way from the truth's forecast to the agents' own entropy
@@ -82,8 +82,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
             ratios[least]["mean"],
             ratios[least]["interval"],
             f"observer's D_JS between beliefs, in view over out of view, the lesser of 3×3 and 9×9 ({least})",
-            f"reproduced, for 3×3 and 9×9 agents: {FOLLOWS_SIGHT}; partly: more in view than out of view in both, "
-            "intervals apart",
+            f"reproduced, for 3×3 and 9×9 agents: {FOLLOWS_SIGHT}; partly, for both: {MORE_IN_VIEW}",
             paper="Fig. 13c: falls at the edge of each field of view, softly",
             detail={"agreement": agreement(two, "belief")} | {name: ratio["mean"] for name, ratio in ratios.items()},
         ),

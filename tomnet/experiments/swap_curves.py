@@ -114,7 +114,8 @@ def above(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 
 def seen_above_unseen(table: dict[str, Any], what: str) -> bool:
-    return above(table["in_view"]["observer"][what], table["out_of_view"]["observer"][what])
+    seen = table["in_view"]["observer"][what]
+    return seen["mean"] >= NOTICEABLE and above(seen, table["out_of_view"]["observer"][what])
 
 
 def follows_sight(tables: list[dict[str, Any]], what: str) -> bool:
@@ -132,7 +133,8 @@ FOLLOWS_SIGHT = (
     f"that the agents' intervals tell apart), a D_JS of at least {NOTICEABLE} nats in view, and at least {DIFFERS:g} "
     "times that out of view"
 )
-"""The rule in words."""
+MORE_IN_VIEW = f"at least {NOTICEABLE} nats in view, and more than out of view, intervals apart"
+"""The rules in words."""
 
 
 def parting(narrow: dict[str, Any], wide: dict[str, Any], what: str) -> dict[str, Any]:

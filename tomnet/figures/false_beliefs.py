@@ -107,7 +107,7 @@ def _turning(place: SubFigure, table: dict[str, Any]) -> None:
             axes, style.column(rows, "distance") + shift, mine, "mean", "interval", colour=COLOURS[who], marker=marker
         )
         handles.append(style.sign(title, marker, COLOURS[who]))
-    axes.set(ylim=(0, 1.03), xlabel=ACROSS, ylabel="probability", xticks=style.column(rows, "distance"))
+    axes.set(ylim=(-0.03, 1.03), xlabel=ACROSS, ylabel="probability", xticks=style.column(rows, "distance"))
     axes.set_xlim(0.5, rows[-1]["distance"] + 0.5)
     style.legend_above(axes, handles)
 
@@ -130,7 +130,7 @@ def captions(result: Result) -> dict[str, str]:
     turning, natural = tables["turning_back"], tables["natural"]["5x5"]
 
     def drop(who: str, side: str) -> str:
-        return style.percent(turning[side][who]["drop"]["mean"])
+        return style.percent(round(style.number(turning[side][who]["drop"]["mean"]), 2) + 0.0)  # no "−0%"
 
     def policy(who: str, side: str) -> str:
         return said(natural[side][who]["policy"])

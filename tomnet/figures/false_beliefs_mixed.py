@@ -78,7 +78,7 @@ def _everyone(place: SubFigure, natural: dict[str, Any]) -> None:
 
 
 def successors(place: SubFigure, natural: dict[str, Any]) -> None:
-    grid = place.subplots(len(WHO), len(GAMMAS), sharex=True, sharey="col")
+    grid = place.subplots(len(WHO), len(GAMMAS), sharex=True, sharey=True)
     shown = {name: natural[name] for name in SHOWN}
     for row, (who, title) in zip(grid, WHO.items()):
         for axes, gamma in zip(row, GAMMAS):
@@ -88,8 +88,8 @@ def successors(place: SubFigure, natural: dict[str, Any]) -> None:
             set_distances(axes, shown)
             axes.label_outer()
         row[0].set_ylabel(f"{title}\n$D_{{JS}}$, nats")
-    for axes, below, gamma in zip(*grid, GAMMAS):
-        from_zero(axes, below)
+    from_zero(*grid.flat)
+    for axes, gamma in zip(grid[0], GAMMAS):
         axes.set_title(f"γ = {gamma}", fontsize=7.5)
     condition_legend(place, SHOWN)
 

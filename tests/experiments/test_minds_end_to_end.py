@@ -1,0 +1,61 @@
+"""Sections 3.4 and 3.5 from whom they meet to their figures, with small agents and observers that know nothing."""
+
+import json
+
+import pytest
+from experiments.minds_small import save_populations
+from helpers import made_up
+
+from tomnet import figures
+from tomnet.agents import population as populations
+from tomnet.experiments import (
+    belief_embeddings,
+    explicit_beliefs,
+    false_beliefs,
+    false_beliefs_mixed,
+    unseen_swaps,
+)
+from tomnet.experiments import run as running
+from tomnet.experiments.minds import MIXED
+from tomnet.experiments.run import evaluate, load_result, run
+from tomnet.figures.panels import render
+from tomnet.files import write_json
+
+
+@pytest.fixture(scope="module", autouse=True)
+def agents(tmp_path_factory):
+    folder = save_populations(tmp_path_factory.mktemp("agents"), MIXED, count=2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(populations, "PRETRAINED", folder)
+        yield folder
+
+
+def check(result, tmp_path) -> None:
+    experiment = next(module.EXPERIMENT for module in MODULES if module.EXPERIMENT.name == result.experiment)
+    assert [claim.id for claim in result.claims] == sorted(experiment.claims)
+    write_json(tmp_path / "result.json", result.to_json())
+    json.loads((tmp_path / "result.json").read_text(), parse_constant=lambda name: pytest.fail(f"{name} in a file"))
+    again = load_result(tmp_path)
+    drawn = figures.figures_for(again)
+    assert [*drawn] == [f"figure-{number}" for number in experiment.figures]
+    assert all(render(figure, "svg") for figure in drawn.values())
+    assert set(figures.captions(again)) == set(drawn)
+
+
+MODULES = (false_beliefs, false_beliefs_mixed, unseen_swaps, explicit_beliefs, belief_embeddings)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.EXPERIMENT.name)
+def test_an_observer_that_knows_nothing_is_measured_and_drawn(module, tmp_path):
+    observers = {member.name: made_up(member.observer) for member in module.members("smoke")}
+    result = evaluate(module.EXPERIMENT, observers, preset="smoke", agents=20, seed=1)
+    check(result, tmp_path)
+    assert "reproduced" not in {claim.verdict for claim in result.claims if claim.id not in ("F1", "F7")}
+
+
+def test_a_run_trains_evaluates_and_keeps_what_it_found(tmp_path, monkeypatch):
+    monkeypatch.setitem(running.AGENTS, "smoke", 20)
+    result = run(belief_embeddings.EXPERIMENT, "smoke", 0, tmp_path / "run")
+    assert (tmp_path / "run" / "bottleneck" / "observer.safetensors").exists()
+    assert load_result(tmp_path / "run").tables.keys() == result.tables.keys()
+    check(result, tmp_path)

@@ -1,0 +1,100 @@
+"""`tomnet sally-anne`: the story is told from any population and model, and what cannot be told is said in one line."""
+
+import numpy as np
+import pytest
+from experiments.minds_small import save_populations
+from experiments.test_minds import TINY, TINY_BEHAVIOUR
+from helpers import made_up
+
+from tomnet import zoo
+from tomnet.agents import population as populations
+from tomnet.cli import main
+from tomnet.experiments.story import check_past
+from tomnet.files import read_json
+from tomnet.observer.checkpoint import save_observer
+from tomnet.observer.tomnet import ObserverConfig
+
+ABOUT = {"experiment": "explicit-beliefs", "member": "mixed", "preset": "smoke"}
+
+
+@pytest.fixture(scope="module")
+def agents(tmp_path_factory):
+    return save_populations(tmp_path_factory.mktemp("agents"), ("blind", "5x5"), count=2)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "observer.safetensors"
+    save_observer(path, made_up(TINY), ABOUT)
+    return path
+
+
+def sally_anne(*arguments) -> int:
+    return main(["sally-anne", *map(str, arguments)])
+
+
+def test_the_story_in_six_pictures_and_a_sentence(agents, model, tmp_path, capsys):
+    assert sally_anne("--population", agents, "--model", model, "--past", 5, "--prefers", "B", "--out", tmp_path) == 0
+    out, err = capsys.readouterr()
+    assert "trained with 4 past episodes; with 5 it is beyond what it knows" in err
+    assert "A 5×5 agent that likes B best saw it in row 0, col 0" in out
+    assert "behind its back" in out
+    assert (tmp_path / "sally-anne.png").read_bytes().startswith(b"\x89PNG")
+    assert str(tmp_path / "sally-anne.png") in out
+    story = read_json(tmp_path / "story.json")
+    assert story["network"] == 1  # the one that is held out
+    assert story["way"]["actions"] == [3, 3, 3]
+    assert story["swap"]["policy"] == story["no_swap"]["policy"]  # it cannot know
+    assert story["swap"]["belief"] == story["no_swap"]["belief"]
+    assert story["swap"]["predicted_policy"] != story["no_swap"]["predicted_policy"]
+    assert np.sum(story["then"]) == pytest.approx(1, abs=1e-4)
+
+
+def test_an_observer_without_beliefs_can_tell_it_too(agents, tmp_path, capsys):
+    save_observer(tmp_path / "observer.safetensors", made_up(TINY_BEHAVIOUR), ABOUT)
+    arguments = ("--population", agents, "--model", tmp_path / "observer.safetensors", "--distance", 1)
+    assert sally_anne(*arguments, "--out", tmp_path) == 0
+    assert "in its sight" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--distance", 7), "distance = 7: the corridor is drawn for 1 to 6"),
+        (("--condition", "blind"), "condition = blind: the story needs an agent that can see"),
+        (("--condition", "3x3"), "holds no agents of the condition 3x3"),
+        (("--condition", "4x4"), "unknown condition '4x4'"),
+        (("--network", 0), "network = 0: the observer never met 1; it must be one of these"),
+        (("--prefers", "E"), "unknown object 'E'"),
+        (("--past", -1), "past = -1: cannot be negative"),
+        (("--seed", -1), "seed = -1"),
+    ],
+)
+def test_what_cannot_be_told_is_said_in_one_line(arguments, why, agents, model, capsys):
+    assert sally_anne("--population", agents, "--model", model, *arguments) == 2
+    err = capsys.readouterr().err.strip()
+    assert err.startswith("tomnet: ")
+    assert why in err
+    assert "\n" not in err
+
+
+def test_an_observer_of_another_world_is_refused(agents, tmp_path, capsys):
+    path = tmp_path / "observer.safetensors"
+    save_observer(path, made_up(ObserverConfig(channels=2, character_channels=2, character_depth=1, torso_depth=1)), {})
+    assert sally_anne("--population", agents, "--model", path) == 2
+    assert "objects = 5: this observer knows 4" in capsys.readouterr().err
+
+
+def test_an_empty_zoo_says_what_is_missing(agents, model, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(zoo, "FOLDER", tmp_path)
+    monkeypatch.setattr(populations, "PRETRAINED", tmp_path)
+    assert sally_anne("--population", agents) == 2
+    assert "no pretrained observer of explicit-beliefs or false-beliefs" in capsys.readouterr().err
+    assert sally_anne("--model", model) == 2
+    assert "the zoo holds no agents of the condition 5x5" in capsys.readouterr().err
+
+
+def test_only_what_was_trained_goes_without_a_warning():
+    assert check_past(4) is None
+    assert "beyond" in (check_past(6) or "")
+    assert "less well" in (check_past(0) or "")
