@@ -8,6 +8,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 
 import jax
+import pytest
 from hypothesis import settings
 from jaxtyping import install_import_hook
 
@@ -22,3 +23,14 @@ jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 # The first example compiles, so a deadline would fail it. A fixed seed shows everyone the same failures.
 settings.register_profile("tomnet", deadline=None, derandomize=True)
 settings.load_profile("tomnet")
+
+
+MAPS = Path("/proc/self/maps")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def room_for_programs():
+    """Every compiled program maps some memory, and a process may have 65,530 maps: beyond that it crashes."""
+    yield
+    if MAPS.exists() and MAPS.read_bytes().count(b"\n") > 30_000:
+        jax.clear_caches()
