@@ -17,8 +17,9 @@ from jaxtyping import Array, Int
 
 from .agents.planner import PlannerSpecies
 from .agents.random_policy import RandomSpecies
+from .console import say
 from .episodes.rollout import play
-from .experiments.experiment import Member, Preset
+from .experiments.experiment import Company, Member, Preset
 from .experiments.registry import EXPERIMENTS
 from .observer.frames import deal, frame_count, frames_of, room_for
 from .observer.training import first_state, train_chunk
@@ -137,7 +138,13 @@ def bench_agents(sizes: Sizes) -> list[Measurement]:
 def bench_observer(sizes: Sizes) -> list[Measurement]:
     preset = sizes.preset
     firsts = {experiment.name: experiment.members(preset)[0] for experiment in EXPERIMENTS.values()}
-    return [_training(f"{name}/{member.name}, {preset}", member, sizes) for name, member in firsts.items()]
+    rows = []
+    for name, member in firsts.items():
+        if isinstance(member.species, Company) and not member.species.available():
+            say(f"{name} is left out: the zoo holds no agents for its observers to meet")
+        else:
+            rows.append(_training(f"{name}/{member.name}, {preset}", member, sizes))
+    return rows
 
 
 def _training(what: str, member: Member, sizes: Sizes) -> Measurement:

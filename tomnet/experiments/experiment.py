@@ -13,7 +13,7 @@ from jaxtyping import Array, Key, Scalar
 
 from ..agents.actor_critic import DeepAgent
 from ..agents.planner import Planner, PlannerSpecies
-from ..agents.population import Part, load_condition
+from ..agents.population import Part, condition_file, load_condition
 from ..agents.random_policy import RandomAgent, RandomSpecies
 from ..episodes.encounter import Encounter, Meeting, meet
 from ..episodes.rollout import play, play_and_tell
@@ -36,6 +36,10 @@ class Company:
     folder: Path | None = None  # of the populations; None: the pretrained ones
     beliefs: bool = False  # whether they are asked what they believe
     networks: int | None = None  # of each condition, at most; None: all
+
+    def available(self) -> bool:
+        """Whether they are there to be met."""
+        return all(condition_file(name, self.folder).exists() for name in self.conditions)
 
     def agents(self) -> DeepAgent:
         """All of them, condition by condition."""
