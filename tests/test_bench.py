@@ -4,6 +4,7 @@ import pytest
 from agents.small import SMALL
 
 from tomnet import bench
+from tomnet.agents import population
 from tomnet.experiments.registry import EXPERIMENTS
 
 TINY = bench.Sizes(worlds=8, steps=4, agents=4, batches=1, repeats=2, preset="smoke", upbringing="smoke")
@@ -35,6 +36,13 @@ def test_the_observer_is_timed_in_encounters_and_frames(monkeypatch):
     assert row["unit"] == "encounters/s"
     assert row["notes"]["frames/s"] >= row["median"]  # every past episode has a step at least
     assert row["notes"]["padding skipped"].endswith("%")
+
+
+def test_observers_of_agents_that_are_not_there_are_left_out_and_named(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(population, "PRETRAINED", tmp_path)
+    monkeypatch.setattr(bench, "EXPERIMENTS", {"false-beliefs": EXPERIMENTS["false-beliefs"]})
+    assert bench.bench(["observer"], TINY) == []
+    assert "false-beliefs is left out: the zoo holds no agents" in capsys.readouterr().err
 
 
 def test_a_rate_is_a_median_over_repeats_without_the_first_call(monkeypatch):

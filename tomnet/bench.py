@@ -19,6 +19,7 @@ from .agents.planner import PlannerSpecies
 from .agents.population import eyes_of
 from .agents.random_policy import RandomSpecies
 from .agents.upbringing import UPBRINGING, first_learners, update_all, update_key
+from .console import say
 from .episodes.rollout import play
 from .experiments.experiment import Company, Member, Preset
 from .experiments.registry import EXPERIMENTS
@@ -162,12 +163,13 @@ def bench_learning(sizes: Sizes) -> list[Measurement]:
 def bench_observer(sizes: Sizes) -> list[Measurement]:
     preset = sizes.preset
     firsts = {experiment.name: experiment.members(preset)[0] for experiment in EXPERIMENTS.values()}
-    firsts = {
-        name: member
-        for name, member in firsts.items()
-        if not isinstance(member.species, Company) or member.species.here()
-    }
-    return [_training(f"{name}/{member.name}, {preset}", member, sizes) for name, member in firsts.items()]
+    rows = []
+    for name, member in firsts.items():
+        if isinstance(member.species, Company) and not member.species.available():
+            say(f"{name} is left out: the zoo holds no agents for its observers to meet")
+        else:
+            rows.append(_training(f"{name}/{member.name}, {preset}", member, sizes))
+    return rows
 
 
 def _training(what: str, member: Member, sizes: Sizes) -> Measurement:

@@ -8,7 +8,7 @@ from helpers import random_encounters
 
 from tomnet.episodes.targets import Targets
 from tomnet.experiments.comparison import GOALS, Observed, comparison_table, meets_goals, weakest
-from tomnet.observer.prediction_net import HEADS, Predictions
+from tomnet.observer.prediction_net import BEHAVIOUR, Predictions
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_the_probability_is_that_of_the_action_taken(observed):
 
 
 def test_losses_have_a_row_for_each_agent(observed):
-    assert set(observed.losses) == set(HEADS)
+    assert set(observed.losses) == set(BEHAVIOUR)
     assert all(loss.shape == (4,) for loss in observed.losses.values())
     assert np.allclose(observed.losses["successor"], 3 * np.log(25))
 
@@ -68,7 +68,7 @@ def with_losses(**losses: float) -> Observed:
 
 
 def table_of(network: dict[str, float]):
-    best, no_past = dict.fromkeys(HEADS, 1.0), dict.fromkeys(HEADS, 2.0)
+    best, no_past = dict.fromkeys(BEHAVIOUR, 1.0), dict.fromkeys(BEHAVIOUR, 2.0)
     return comparison_table(with_losses(**network), with_losses(**best), with_losses(**no_past))
 
 

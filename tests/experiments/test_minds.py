@@ -227,7 +227,7 @@ def test_futures_are_rolled_out_for_some_pairs_at_each_distance(walks):
     measured = np.isfinite(apart).all(1)
     found = effects_of(walks, made_up(TINY), apart)
     for far in np.unique(found.distance):
-        assert 1 <= measured[found.distance == far].sum() <= 2
+        assert 1 <= measured[found.distance == far].sum() <= 3
     assert (apart[measured] >= 0).all()
     assert rollouts_for(40) == 4
     assert rollouts_for(500) == rollouts_for(1000) == 50

@@ -180,6 +180,9 @@ def test_who_sees_what():
     assert verdicts(false_beliefs_mixed, tables | {"natural": same_for_all})["F5"] == "not reproduced"
     assert verdicts(unseen_swaps, {"natural": natural(knowing)}) == {"F6": "reproduced"}
     assert verdicts(unseen_swaps, {"natural": natural(lambda reach: lambda far: 0.1)}) == {"F6": "not reproduced"}
+    faint = natural(lambda reach: lambda far: 1e-4 * knowing(reach)(far))
+    assert verdicts(unseen_swaps, {"natural": faint}) == {"F6": "not reproduced"}
+    assert verdicts(unseen_swaps, {"natural": natural(lambda reach: knowing(2))}) == {"F6": "partly"}  # order alone
 
 
 def test_beliefs_said_aloud():

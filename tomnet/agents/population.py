@@ -102,13 +102,13 @@ class Population(eqx.Module):
 PRETRAINED = Path(__file__).parents[1] / "zoo" / "agents"
 
 
-def population_file(name: str, folder: Path | None = None) -> Path:
+def condition_file(name: str, folder: Path | None = None) -> Path:
     return (folder or PRETRAINED) / f"{find_condition(name).name}.safetensors"
 
 
 def load_condition(name: str, folder: Path | None = None) -> Population:
     """The population of one condition: the pretrained one, or that of a folder."""
-    path = population_file(name, folder)
+    path = condition_file(name, folder)
     if not path.exists():
         where = f"{folder} holds" if folder else "the zoo holds"
         raise TomnetError(f"{where} no agents of the condition {name}; `tomnet agents train` trains them")

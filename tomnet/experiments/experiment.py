@@ -13,7 +13,7 @@ from jaxtyping import Array, Key, Scalar
 
 from ..agents.actor_critic import DeepAgent
 from ..agents.planner import Planner, PlannerSpecies
-from ..agents.population import Part, load_condition, population_file
+from ..agents.population import Part, condition_file, load_condition
 from ..agents.random_policy import RandomAgent, RandomSpecies
 from ..episodes.encounter import Encounter, Meeting, meet
 from ..episodes.rollout import play, play_and_tell
@@ -37,6 +37,10 @@ class Company:
     beliefs: bool = False  # whether they are asked what they believe
     networks: int | None = None  # of each condition, at most; None: all
 
+    def available(self) -> bool:
+        """Whether they are there to be met."""
+        return all(condition_file(name, self.folder).exists() for name in self.conditions)
+
     def agents(self) -> DeepAgent:
         """All of them, condition by condition."""
         parts = []
@@ -45,10 +49,6 @@ class Company:
             most = None if self.networks is None else self.networks * population.objects
             parts.append(jax.tree.map(lambda leaf, most=most: leaf[:most], population.agents(self.part)))
         return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
-
-    def here(self) -> bool:
-        """Whether there are such agents."""
-        return all(population_file(name, self.folder).exists() for name in self.conditions)
 
     def species(self) -> np.ndarray:
         """The number of each agent's condition, in the order of `agents`."""

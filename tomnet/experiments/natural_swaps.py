@@ -202,7 +202,7 @@ def agents_futures(key: Key[Scalar, ""], walks: Walks, rollouts: int = ROLLOUTS)
     kept = _where_kept(walks)
     apart = np.full((len(kept), len(GAMMAS)), np.nan)
     far = _pick([pairs.distance for pairs in walks.pairs], kept)
-    wanted = int(np.ceil(CHECKED * walks.kept.size))
+    wanted = max(3, int(np.ceil(CHECKED * walks.kept.size)))
     world = without_swaps(walks.world)
     for number in _spread(far, wanted):
         agent, swap, level = kept[number]

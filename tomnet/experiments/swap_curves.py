@@ -118,21 +118,25 @@ def seen_above_unseen(table: dict[str, Any], what: str) -> bool:
     return seen["mean"] >= NOTICEABLE and above(seen, table["out_of_view"]["observer"][what])
 
 
-def follows_sight(tables: list[dict[str, Any]], what: str) -> bool:
-    """Whether an observer has the agents' order, and swaps in view matter to it, and much more than those out of view.
+def in_order(tables: list[dict[str, Any]], what: str) -> bool:
+    """Whether an observer has the agents' order, and swaps in view matter to it.
 
-    The last alone would not do: even an untrained network is moved more by what is near.
+    Order alone would not do: even an untrained network is moved more by what is near.
     """
     noticed = all(table["in_view"]["observer"][what]["mean"] >= NOTICEABLE for table in tables)
-    differs = all(table["ratio"][what]["mean"] >= DIFFERS for table in tables)
-    return noticed and differs and agreement(tables, what) >= AGREES
+    return noticed and agreement(tables, what) >= AGREES
 
 
-FOLLOWS_SIGHT = (
+def follows_sight(tables: list[dict[str, Any]], what: str) -> bool:
+    """The same, and swaps in view matter much more than those out of view."""
+    return in_order(tables, what) and all(table["ratio"][what]["mean"] >= DIFFERS for table in tables)
+
+
+IN_ORDER = (
     f"the agents' order of distances (agreement of at least {AGREES}: concordant less discordant pairs, among those "
-    f"that the agents' intervals tell apart), a D_JS of at least {NOTICEABLE} nats in view, and at least {DIFFERS:g} "
-    "times that out of view"
+    f"that the agents' intervals tell apart), a D_JS of at least {NOTICEABLE} nats in view"
 )
+FOLLOWS_SIGHT = f"{IN_ORDER}, and at least {DIFFERS:g} times that out of view"
 MORE_IN_VIEW = f"at least {NOTICEABLE} nats in view, and more than out of view, intervals apart"
 """The rules in words."""
 

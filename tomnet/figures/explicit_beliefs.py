@@ -4,13 +4,14 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import Rectangle
 
 from ..experiments.experiment import Result
 from ..world.levels import LETTERS
 from . import style
-from .gridworld import draw_agent, draw_belief, draw_level
+from .gridworld import OCCUPANCY, draw_agent, draw_level
 from .panels import Panel, Panels, compose_all
 from .swap_curves import condition_legend, condition_lines, named, said, side_by_side
 
@@ -91,13 +92,17 @@ def _maps(place: SubFigure, examples: dict[str, Any], what: str) -> None:
 
 
 def _belief(axes: Axes, state: dict[str, Any], belief: list[float], kind: int) -> None:
-    """Where an object is believed to be, by the size of the circles; its frame is where it is."""
+    """Where an object is believed to be: the darker, the surer; its frame is where it is."""
     size = len(state["walls"])
     draw_level(axes, {**state, "object_cells": []}, grid=False)
-    draw_belief(axes, belief, kind, size)
+    cells = np.array([style.number(p) for p in belief[: size * size]]).reshape(size, size)
+    edges = np.arange(size + 1) - 0.5
+    shown = np.ma.masked_where(np.asarray(state["walls"], bool), cells)
+    # circles for every place where an unseen object may be would make this figure larger than all others together
+    axes.pcolormesh(edges, edges, shown, cmap=OCCUPANCY, norm=PowerNorm(0.5, 0, 1), zorder=1.2)
     row, col = divmod(state["object_cells"][kind], size)
-    frame = {"fill": False, "edgecolor": style.IDEAL, "linewidth": 0.9, "zorder": 6}
-    axes.add_patch(Rectangle((col - 0.45, row - 0.45), 0.9, 0.9, **frame))
+    frame = {"fill": False, "edgecolor": style.object_colour(kind), "linewidth": 1.4, "zorder": 6}
+    axes.add_patch(Rectangle((col - 0.42, row - 0.42), 0.84, 0.84, **frame))
     draw_agent(axes, state["agent_cell"], size)
 
 
@@ -128,8 +133,8 @@ def captions(result: Result) -> dict[str, str]:
     if shown is not None:
         liked, other = (LETTERS[kind] for kind in moved(shown))
         first = (
-            f"Beliefs about {liked}, which the agent prefers, and {other}: circles as large as it is sure; frames "
-            "show where each is, dots the agent (a, b). "
+            f"Beliefs about {liked}, which the agent prefers, and {other}: the darker, the surer; frames show where "
+            "each is, dots the agent (a, b). "
         )
 
     def sides(who: str, name: str) -> str:
