@@ -32,7 +32,10 @@ def agents(tmp_path_factory):
 
 def check(result, tmp_path) -> None:
     experiment = next(module.EXPERIMENT for module in MODULES if module.EXPERIMENT.name == result.experiment)
-    assert [claim.id for claim in result.claims] == sorted(experiment.claims)
+    decided = [claim.id for claim in result.claims]
+    assert decided == sorted(set(decided) & set(experiment.claims))
+    # of agents that hardly see, no swap may have come into view: that is not measured, and left out
+    assert set(experiment.claims) - set(decided) <= {"F1", "F7"}
     write_json(tmp_path / "result.json", result.to_json())
     json.loads((tmp_path / "result.json").read_text(), parse_constant=lambda name: pytest.fail(f"{name} in a file"))
     again = load_result(tmp_path)
