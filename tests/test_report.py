@@ -69,7 +69,7 @@ def test_the_page_is_well_formed_and_accessible(page):
 
 
 def test_the_page_asks_nothing_of_the_network(html, page):
-    assert len(html) < 8_000_000
+    assert len(html) < 5_000_000
     assert not {"script", "link", "iframe", "object"} & {tag for tag, _ in page.tags}
     assert all(source.startswith("data:image/svg+xml;base64,") for source in page.attributes("src"))
     assert not [target for target in page.attributes("href") if re.match(r"(\w+:)?//", target)]
