@@ -114,7 +114,9 @@ def load_condition(name: str, folder: Path | None = None) -> Population:
         raise TomnetError(f"{where} no agents of the condition {name}; `tomnet agents train` trains them")
     population = load_population(path)
     if population.condition != CONDITIONS[name]:
-        raise BadFile(path, f"agents of the condition {population.condition.name}, not of {name}")
+        its = population.condition
+        sees = f"field of view {its.field_of_view}, {'with' if its.remembers else 'without'} memory"
+        raise BadFile(path, f"agents of {its.name} ({sees}), not of {name}")
     return population
 
 

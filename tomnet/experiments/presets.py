@@ -1,6 +1,8 @@
 """The observer's size in each preset, for the experiments of section 3.2; size and training for those with deep RL
 agents, sections 3.3 to 3.5."""
 
+import dataclasses
+
 from ..observer.tomnet import ObserverConfig
 from ..observer.training import TrainingConfig
 
@@ -15,41 +17,29 @@ LAPTOP_OBSERVER = ObserverConfig(
 )
 FULL_OBSERVER = ObserverConfig(torso_depth=13, character_read_out="agent", read_out="agent")
 
+READER = ObserverConfig(
+    objects=5, embedding=8, torso_depth=9, character_read_out="agent", read_out="agent", mental=True
+)
 DEEP_OBSERVER = {
-    "smoke": ObserverConfig(
-        objects=5,
-        embedding=8,
+    "smoke": dataclasses.replace(
+        READER,
         channels=8,
         character_channels=8,
         mental_channels=8,
         character_depth=1,
         mental_depth=1,
         torso_depth=3,
-        character_read_out="agent",
-        read_out="agent",
-        mental=True,
     ),
-    "laptop": ObserverConfig(
-        objects=5,
-        embedding=8,
+    "laptop": dataclasses.replace(
+        READER,
         channels=16,
         character_channels=16,
         mental_channels=8,
         character_depth=3,
         mental_depth=1,
         torso_depth=5,
-        character_read_out="agent",
-        read_out="agent",
-        mental=True,
     ),
-    "full": ObserverConfig(
-        objects=5,
-        embedding=8,
-        torso_depth=9,
-        character_read_out="agent",
-        read_out="agent",
-        mental=True,
-    ),
+    "full": READER,
 }
 DEEP_TRAINING = {
     "smoke": TrainingConfig(steps=4, batch=16, chunk=2, held_out=16, evaluate_every=1),

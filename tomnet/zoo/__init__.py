@@ -11,7 +11,7 @@ evaluation.
 from pathlib import Path
 from typing import Any
 
-from ..agents.population import CONDITIONS, Population, find_condition, load_population, save_population
+from ..agents.population import CONDITIONS, Population, condition_file, find_condition, load_condition, save_population
 from ..agents.run_folder import CONFIG
 from ..errors import BadFile, TomnetError
 from ..experiments.experiment import Result
@@ -126,14 +126,14 @@ def populations(folder: Path | None = None, conditions: tuple[str, ...] = ()) ->
     wanted = [find_condition(name).name for name in conditions]
     if folder is not None and not place.is_dir():
         raise BadFile(place, "no such folder")
-    there = [name for name in CONDITIONS if (place / f"{name}.safetensors").exists()]
+    there = [name for name in CONDITIONS if condition_file(name, place).exists()]
     missing = [name for name in dict.fromkeys([*wanted, *_promised(place)]) if name not in there]
     if missing or not there:
         what = " and ".join(missing) or "any condition"
         if folder is None:
             raise TomnetError(f"the zoo holds no pretrained agents of {what}; `tomnet agents train` trains them")
         raise BadFile(place, f"holds no trained agents of {what}", "is the run finished?")
-    return {name: read_population(place / f"{name}.safetensors", name) for name in wanted or there}
+    return {name: load_condition(name, place) for name in wanted or there}
 
 
 def _promised(folder: Path) -> list[str]:
@@ -144,15 +144,6 @@ def _promised(folder: Path) -> list[str]:
     if not isinstance(settings, dict) or not isinstance(settings.get("conditions"), list):
         raise BadFile(folder / CONFIG, "holds no settings of a population")
     return [str(name) for name in settings["conditions"]]
-
-
-def read_population(path: Path, condition: str) -> Population:
-    population = load_population(path)
-    if population.condition != find_condition(condition):
-        its = population.condition
-        sees = f"field of view {its.field_of_view}, {'with' if its.remembers else 'without'} memory"
-        raise BadFile(path, f"agents of {its.name} ({sees}), not of {condition}")
-    return population
 
 
 def adopt_agents(run_folder: Path) -> None:
