@@ -50,7 +50,7 @@ HEADS = {"all-heads": ("action", "consumption", "successor"), "action-only": ("a
 TRAINING = {
     "smoke": TrainingConfig(steps=4, batch=16, chunk=2, held_out=16, evaluate_every=1),
     "laptop": TrainingConfig(steps=2_000, batch=128, learning_rate=3e-3, chunk=10),
-    "full": TrainingConfig(steps=12_000, batch=512, learning_rate=2e-3, chunk=100, held_out=2048, evaluate_every=10),
+    "full": TrainingConfig(steps=24_000, batch=512, learning_rate=2e-3, chunk=100, held_out=2048, evaluate_every=10),
 }
 
 
