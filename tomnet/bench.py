@@ -176,10 +176,10 @@ def _training(what: str, member: Member, sizes: Sizes) -> Measurement:
     """Steps of training on encounters that were drawn before, as `training.train` takes them."""
     training, batches = member.training, sizes.batches
     count = training.batch * batches
-    encounters = eqx.filter_jit(member.sampler())(jax.random.key(0), count)
+    encounters = eqx.filter_jit(member.sampler())(jax.random.key(0), count // training.queries)
     frames = frame_count(encounters.past, encounters.past_real)
     dealt = deal(frames_of(encounters), batches)
-    encounters = jax.tree.map(lambda leaf: leaf[dealt], encounters)
+    encounters = jax.tree.map(lambda leaf: leaf[dealt], encounters).one_by_one()
     room = room_for(encounters)
     state = first_state(member.observer, training, seed=0)
     padded = encounters.past.actions[0].size

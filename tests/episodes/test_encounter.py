@@ -71,6 +71,43 @@ def in_the_middle():
     return encounters(Meeting(1, 2, query_at_start=False))
 
 
+@pytest.fixture(scope="module")
+def asked_often():
+    return encounters(Meeting(2, 3, query_at_start=False), agents=200, queries=4)
+
+
+# --- Several queries after the same past
+
+
+def test_queries_that_share_a_past_are_about_other_episodes_of_the_same_agent(asked_often):
+    assert asked_often.past_real.shape == (200, 3)
+    assert asked_often.query.agent_cell.shape == asked_often.recent.length.shape == (200, 4)
+    assert (agent_of(asked_often.query) == agent_of(asked_often.past)[:, :1, 0]).all()
+    episodes = np.concatenate([episode_of(asked_often.query), episode_of(asked_often.past)[..., 0]], 1)
+    assert (np.sort(episodes, axis=1) == np.arange(7)).all()  # every one has one role
+    times = asked_often.query.agent_cell
+    assert (times == asked_often.recent.length).all()
+    assert (times.std(1) > 0).mean() > 0.9  # each is asked at a time of its own
+    assert (asked_often.targets.action == (episode_of(asked_often.query) + times) % 5).all()
+
+
+def test_one_by_one_keeps_the_queries_of_a_past_together(asked_often):
+    flat = asked_often.one_by_one()
+    assert flat.past_real.shape == (200, 3)
+    assert (agent_of(flat.query) == np.repeat(agent_of(asked_often.past)[:, 0, 0], 4)).all()
+    assert (flat.query.agent_cell.reshape(200, 4) == asked_often.query.agent_cell).all()
+    batches = jax.tree.map(lambda leaf: leaf.reshape(20, 10, *leaf.shape[1:]), asked_often).one_by_one()
+    assert batches.targets.action.shape == (20, 40)
+    assert (batches.targets.action.ravel() == flat.targets.action).all()
+    assert flat.one_by_one() is flat
+
+
+@pytest.mark.parametrize(("reuse", "queries"), [(1, 0), (2, 2)])
+def test_a_number_of_queries_that_makes_no_sense_is_refused(reuse, queries):
+    with pytest.raises(BadSetting, match=f"queries={queries}|queries = {queries}|queries.*{queries}"):
+        meet(jax.random.key(0), Numbered(jnp.arange(2)), numbered_episodes, Meeting(0, 3), reuse=reuse, queries=queries)
+
+
 # --- The past
 
 

@@ -76,6 +76,10 @@ class Member:
         tells = isinstance(self.species, Company) and self.species.beliefs
         if "belief" in self.observer.heads and not tells:
             raise BadSetting("beliefs", tells, f"the observer {self.name!r} learns beliefs, and nobody tells it any")
+        if self.training.queries > 1 and not isinstance(self.species, Company):
+            raise BadSetting(
+                "queries", self.training.queries, "only a company of deep RL agents is asked about so often"
+            )
 
     def sampler(self) -> Sample:
         """`(key, count) -> encounters`, with agents drawn for the occasion, or with all of a company in turn."""
@@ -93,12 +97,14 @@ class Member:
 
     def _sample_company(self, key: Key[Scalar, ""], count: int, *, agents: DeepAgent) -> Encounter:
         meet_key, order_key, few_key = jax.random.split(key, 3)
-        company, needed = agents.preferred.shape[0], -(-count // self.reuse)
+        queries = self.training.queries
+        reuse = self.reuse if queries == 1 else 1
+        company, needed = agents.preferred.shape[0], -(-count // reuse)
         if needed < company:  # for few encounters, most of them need not play at all
             few = jax.random.permutation(few_key, company)[:needed]
             agents = jax.tree.map(lambda leaf: leaf[few], agents)
         times = -(-needed // company)
-        encounters = self.meet(meet_key, agents, reuse=self.reuse, times=times)
+        encounters = self.meet(meet_key, agents, reuse=reuse, queries=queries, times=times)
         chosen = jax.random.permutation(order_key, encounters.past_real.shape[0])[:count]
         return jax.tree.map(lambda leaf: leaf[chosen], encounters)
 
@@ -109,11 +115,12 @@ class Member:
         *,
         past: int | None = None,
         reuse: int = 1,
+        queries: int = 1,
         times: int = 1,
     ) -> Encounter:
         tells = isinstance(self.species, Company) and self.species.beliefs
         way = play_and_tell(self.world) if tells else play(self.world, self.steps)
-        return meet(key, agents, way, self.meeting, past=past, reuse=reuse, times=times)
+        return meet(key, agents, way, self.meeting, past=past, reuse=reuse, queries=queries, times=times)
 
 
 @dataclasses.dataclass

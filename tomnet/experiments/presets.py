@@ -42,7 +42,9 @@ DEEP_OBSERVER = {
     "full": READER,
 }
 DEEP_TRAINING = {
-    "smoke": TrainingConfig(steps=4, batch=16, chunk=2, held_out=16, evaluate_every=1),
-    "laptop": TrainingConfig(steps=400, batch=32, learning_rate=3e-3, chunk=20),
-    "full": TrainingConfig(steps=8_000, batch=512, learning_rate=2e-3, chunk=20, held_out=2048, evaluate_every=25),
+    "smoke": TrainingConfig(steps=4, batch=16, queries=2, chunk=2, held_out=16, evaluate_every=1),
+    "laptop": TrainingConfig(steps=400, batch=32, queries=4, learning_rate=3e-3, chunk=20),
+    "full": TrainingConfig(
+        steps=8_000, batch=512, queries=4, learning_rate=2e-3, chunk=20, held_out=2048, evaluate_every=25
+    ),
 }

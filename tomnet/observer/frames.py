@@ -83,15 +83,19 @@ def frame_count(episodes: Episode, real: Bool[Array, "*batch episode"]) -> Int[A
 
 
 def frames_of(encounters: Encounter) -> Int[Array, "*batch"]:
-    """Real frames of each encounter: of the past, and of the current episode so far."""
+    """Real frames of each encounter: of the past, and of the current episodes so far."""
     count = frame_count(encounters.past, encounters.past_real)
-    return count if encounters.recent is None else count + encounters.recent.length.astype(jnp.int32)
+    if encounters.recent is None:
+        return count
+    length = encounters.recent.length.astype(jnp.int32)
+    return count + length.reshape(*count.shape, -1).sum(-1)
 
 
 def usual_room(encounters: Encounter, batch: int) -> Room:
-    """What a batch of this size will need nearly always, judged by some encounters: a few deviations above the mean."""
+    """What a batch of this many queries will need nearly always, judged by some encounters: a few deviations above
+    the mean."""
 
-    def needed(each: Array) -> int:
+    def needed(each: Array, batch: int = batch) -> int:
         each = each.astype(jnp.float32)
         return int(batch * each.mean() + 4 * batch**0.5 * each.std())
 
@@ -100,7 +104,7 @@ def usual_room(encounters: Encounter, batch: int) -> Room:
         return Room(int(1.1 * batch * float(count.mean())))  # batches are dealt out evenly, so there is little spread
     length = encounters.recent.length
     waves = tuple(min(batch, needed(length > start)) for start in range(0, encounters.recent.actions.shape[-1], WAVE))
-    return Room(needed(count), needed(length), waves)
+    return Room(needed(count, batch * len(count) // len(length)), needed(length), waves)
 
 
 def recent_waves(recent: Episode) -> Int[Array, "*batch wave"]:
@@ -123,8 +127,7 @@ def room_for(encounters: Encounter, usual: Room | None = None) -> Room:
             tuple(max(pair) for pair in zip(needed.waves, usual.waves, strict=True)) if usual.waves else needed.waves
         )
         needed = Room(max(needed.past, usual.past), max(needed.recent, usual.recent), waves)
-    batch = encounters.past_real.shape[-2]
-    waves = tuple(min(batch, capacity_for(width)) if width else 0 for width in needed.waves)
+    waves = tuple(min(encounters.query.agent_cell.shape[-1], capacity_for(w)) if w else 0 for w in needed.waves)
     return Room(capacity_for(needed.past), capacity_for(needed.recent) if needed.recent else 0, waves)
 
 

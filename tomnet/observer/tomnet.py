@@ -131,11 +131,14 @@ class ToMnet(eqx.Module):
     ) -> tuple[Reading, "ToMnet"]:
         """Everything, and in training this observer with its normalisation statistics moved on.
 
-        With a key, embeddings are drawn from their posteriors; `change` may tamper with them before predicting.
+        Encounters that share a past come as `Encounter.one_by_one` lays them out. With a key, embeddings are drawn
+        from their posteriors; `change` may tamper with them before predicting.
         """
         character_key, mental_key = (None, None) if key is None else jax.random.split(key)
         mode = {"training": training, "dtype": dtype}
         character, character_net = self.characterise(encounters.past, encounters.past_real, capacity=room.past, **mode)
+        queries = encounters.query.agent_cell.shape[0] // encounters.past_real.shape[0]
+        character = jax.tree.map(lambda leaf: jnp.repeat(leaf, queries, axis=0), character)  # for each query of a past
         drawn, mental, mental_net = character.draw(character_key), None, self.mental_net
         if self.mental_net is not None:
             assert encounters.recent is not None  # check_kind has seen to it

@@ -31,7 +31,7 @@ from .losses import mean_losses
 from .tomnet import Reading, ToMnet, observe
 
 Sample = Callable[[Key[Scalar, ""], int], Encounter]
-"""`(key, how many) -> encounters` with freshly drawn agents."""
+"""`(key, how many) -> encounters` with freshly drawn agents; each with `TrainingConfig.queries`."""
 
 # random streams that never meet, whatever the seed: agents that an observer is tested on are never trained on
 TRAIN_STREAM, HELD_OUT_STREAM, WEIGHT_STREAM, EVALUATION_STREAM = range(4)
@@ -46,7 +46,8 @@ CHECKPOINT, OBSERVER, METRICS, CONFIG = (
 @dataclasses.dataclass(frozen=True)
 class TrainingConfig:
     steps: int
-    batch: int = 64
+    batch: int = 64  # queries in a step
+    queries: int = 1  # that share a past
     learning_rate: float = 1e-3
     chunk: int = 20  # steps between two looks at the clock, the loss and the checkpoint
     held_out: int = 256  # encounters evaluated while it runs
@@ -59,6 +60,10 @@ class TrainingConfig:
         for name in ("steps", "batch", "learning_rate", "chunk", "held_out", "evaluate_every"):
             if not getattr(self, name) > 0:
                 raise BadSetting(f"TrainingConfig.{name}", getattr(self, name), "must be above 0")
+        if self.queries < 1 or self.batch % self.queries or self.held_out % self.queries:
+            raise BadSetting(
+                "TrainingConfig.queries", self.queries, f"must divide batch={self.batch} and held_out={self.held_out}"
+            )
 
 
 class Diverged(TomnetError):
@@ -184,8 +189,9 @@ def train(
 
         if not was_finished:
             sample = eqx.filter_jit(sample)
-            held_out = sample(stream(seed, HELD_OUT_STREAM), training.held_out)
-            glimpse = jax.tree.map(lambda leaf: leaf[:8], held_out)
+            held_out = sample(stream(seed, HELD_OUT_STREAM), training.held_out // training.queries)
+            glimpse = jax.tree.map(lambda leaf: leaf[:8], held_out).one_by_one()
+            held_out = held_out.one_by_one()
             usual = usual_room(held_out, training.batch)
         started, saved = time.monotonic() - seconds, time.monotonic()
         with Progress(title, training.steps, done) as progress:
@@ -269,9 +275,9 @@ def _run_chunk(
     """One chunk. The `usual` room of a batch keeps most chunks to one size of program, and so to one compilation."""
     steps = min(training.chunk, training.steps - chunk * training.chunk)
     key = jax.random.fold_in(stream(seed, TRAIN_STREAM), chunk)
-    encounters = sample(key, training.chunk * training.batch)
+    encounters = sample(key, training.chunk * training.batch // training.queries)
     dealt = deal(frames_of(encounters), training.chunk)[:steps]
-    batches = jax.tree.map(lambda leaf: leaf[dealt], encounters)
+    batches = jax.tree.map(lambda leaf: leaf[dealt], encounters).one_by_one()
     room = room_for(batches, usual)
     state, losses = train_chunk(state, batches, training, room)
     return state, {name: float(loss) for name, loss in losses.items()}
