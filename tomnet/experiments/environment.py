@@ -26,6 +26,8 @@ def environment() -> dict[str, Any]:
 
 
 def _commit() -> str | None:
+    if told := os.environ.get("TOMNET_COMMIT"):  # a copied tree has another history, or none
+        return told
     folder = Path(__file__).parent
     try:
         shown = subprocess.run(
@@ -36,4 +38,4 @@ def _commit() -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return shown.stdout.strip() or os.environ.get("TOMNET_COMMIT")  # a copied tree has no history to ask
+    return shown.stdout.strip() or None
