@@ -27,7 +27,7 @@ from tomnet.experiments.swap_effects import (
     swap_table,
     until_subgoal,
 )
-from tomnet.experiments.swap_examples import empirical_successors, swap_examples
+from tomnet.experiments.swap_examples import _good_to_see, empirical_successors, swap_examples
 from tomnet.world.gridworld import World, nothing_yet, reset_to_level
 from tomnet.world.levels import parse_level
 
@@ -188,6 +188,16 @@ def test_the_examples_are_of_the_kind_that_they_are_shown_for(measured):
         assert pairs["3x3"][example["network"]].kept[example["level"]]
         assert np.allclose(np.sum(example["swap"]["successor"], axis=(-1, -2)), 1, atol=1e-5)
         assert np.asarray(example["visibility"])[divmod(example["episode"]["final_cell"], 5)] == 2
+
+
+def test_ways_are_shown_that_are_long_and_lead_over_no_cell_twice(measured):
+    _, pairs = measured
+    episodes = jax.tree.map(lambda leaf: np.asarray(leaf)[:3], pairs["3x3"][0].episodes)
+    cells = np.zeros_like(episodes.agent_cells)
+    cells[:, :6] = [[0, 1, 2, 3, 4, 9], [0, 1, 2, 1, 0, 5], [0, 1, 2, 3, 0, 0]]
+    lengths = np.array([6, 6, 4], episodes.length.dtype)
+    ways = eqx.tree_at(lambda e: (e.agent_cells, e.length), episodes, (cells, lengths))
+    assert _good_to_see(ways).tolist() == [True, False, False]
 
 
 def test_there_is_no_example_where_there_is_no_such_pair(measured):

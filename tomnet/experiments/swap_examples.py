@@ -10,7 +10,7 @@ from jaxtyping import Array, Float, Key, Scalar
 
 from ..agents.actor_critic import DeepAgent
 from ..agents.agent import Agent
-from ..episodes.episode import Snapshot
+from ..episodes.episode import Episode, Snapshot
 from ..episodes.rollout import Standing, carry_on
 from ..episodes.targets import GAMMAS, successor_maps
 from ..world.gridworld import World
@@ -48,7 +48,7 @@ def _shape(pairs: list[Pairs]) -> tuple[int, ...]:
 
 def _wishes(agents: list[DeepAgent], pairs: list[Pairs], world: World) -> dict[str, tuple[Any, ...]]:
     """For each kind of example its rule, and which of all pairs, flat, fulfil the whole of it, and the least of it."""
-    in_view, out_of_view, appears, long = [], [], [], []
+    in_view, out_of_view, appears, shown, changed = [], [], [], [], []
     for agent, pair in zip(agents, pairs):
         last = np.asarray(pair.episodes.final_cell)
         where = pair.object_cells[..., int(agent.preferred)]
@@ -57,22 +57,33 @@ def _wishes(agents: list[DeepAgent], pairs: list[Pairs], world: World) -> dict[s
         before = np.asarray(pair.episodes.object_cells)[:, 0, int(agent.preferred)]
         hidden = distance(last, before, world.size) > pair.reach
         appears.append((distance(last, where, world.size) <= pair.reach) & hidden)
-        long.append(np.broadcast_to(np.asarray(pair.episodes.length) >= LONG_WAY, where.shape))
-    seen, unseen, comes, far = (np.stack(wish).reshape(-1) for wish in (in_view, out_of_view, appears, long))
+        shown.append(np.broadcast_to(_good_to_see(pair.episodes), where.shape))
+        changed.append(pair.policy)
+    wishes = (in_view, out_of_view, appears, shown, changed)
+    seen, unseen, comes, good, change = (np.stack(wish).reshape(-1) for wish in wishes)
+    best = seen & comes & good
+    typical = best & (change >= np.median(change[best])) if best.any() else best
+    way = f"on a way of {LONG_WAY} steps or more that crosses no cell twice"
     return {
         "in_view": (
-            f"the first kept pair whose swap brings the preferred object into view, after {LONG_WAY} steps or more; "
-            "failing that, the first whose swap is in view",
-            seen & comes & far,
+            f"the first kept pair whose swap brings the preferred object into view, {way}, and changes the next action "
+            "no less than the median of such pairs; failing that, the first whose swap is in view",
+            typical,
             seen,
         ),
         "out_of_view": (
-            f"the first kept pair whose swap is wholly out of view, after {LONG_WAY} steps or more; failing that, "
-            "however many",
-            unseen & far,
+            f"the first kept pair whose swap is wholly out of view, {way}; failing that, on any way",
+            unseen & good,
             unseen,
         ),
     }
+
+
+def _good_to_see(episodes: Episode) -> np.ndarray:
+    """Which ways are long enough to be looked at, and never lead over themselves."""
+    cells, lengths = np.asarray(episodes.agent_cells), np.asarray(episodes.length)
+    simple = [len(set(way[:length].tolist())) == length for way, length in zip(cells, lengths)]
+    return np.array(simple) & (lengths >= LONG_WAY)
 
 
 def _example(

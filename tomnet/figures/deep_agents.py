@@ -14,6 +14,7 @@ from . import style
 from .panels import Panel, Panels
 from .subgoal_task import subgoal_caption, subgoal_panels, title_of
 
+WINDOW = 5  # reports that a learning curve is averaged over
 WIDEST = style.graded(4)
 COLOURS: dict[str, style.Colour] = {
     "random": style.QUIET,
@@ -66,7 +67,7 @@ def learning_panels(rows: Sequence[dict[str, Any]]) -> Panels:
                 "",
                 "Learning, by species",
                 "Return per episode against the steps of each network. A line for the mean of a species' networks, "
-                "a band from the worst to the best of them.",
+                f"a band from the worst to the best of them; all are running means of {WINDOW} reports.",
                 lambda place: _learning(place, learning_curves(rows)),
                 3.0,
             ),
@@ -97,7 +98,7 @@ def _learning(place: SubFigure, curves: dict[str, dict[str, np.ndarray]]) -> Non
     _name_ends(axes, ends)
 
 
-def smooth(values: np.ndarray, window: int = 5) -> np.ndarray:
+def smooth(values: np.ndarray, window: int = WINDOW) -> np.ndarray:
     """A running mean over the last few rows, which hold few episodes each."""
     seen = np.isfinite(values)
     total = np.cumsum(np.where(seen, values, 0), axis=0)

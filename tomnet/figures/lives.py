@@ -83,7 +83,7 @@ def _moments(place: SubFigure, diary: dict[str, Any]) -> None:
         draw_moment(axes, diary, time)
     for axes in list(place.axes)[len(times) :]:  # a very short episode has no four moments
         axes.set_axis_off()
-    place.legend(handles=legend(diary), loc="outside lower center", ncols=4)
+    place.legend(handles=legend(diary), loc="outside lower center", ncols=3)
 
 
 def draw_moment(axes: Axes, diary: dict[str, Any], time: int) -> None:
@@ -111,6 +111,8 @@ def legend(diary: dict[str, Any]) -> list[Any]:
         Patch(facecolor="white", label="in view", **frame),
         Patch(facecolor=SEEN_BEFORE, label="seen before", **frame),
         Patch(facecolor=NEVER_SEEN, label="never seen", **frame),
+        style.sign("agent", "o", "black"),
+        style.sign("subgoal", "*", "black"),
         belief,
     ]
 
@@ -121,7 +123,7 @@ def legend(diary: dict[str, Any]) -> list[Any]:
 def film(diary: dict[str, Any]) -> bytes:
     """An animated GIF, one frame for each step."""
     with matplotlib.rc_context(style.RC), tempfile.TemporaryDirectory() as folder:
-        figure = Figure(figsize=(3.4, 3.85), layout="constrained")
+        figure = Figure(figsize=(3.4, 4.0), layout="constrained")
         FigureCanvasAgg(figure)
         path, writer = Path(folder) / "film.gif", PillowWriter(fps=FRAMES_A_SECOND)
         with writer.saving(figure, str(path), dpi=FILM_DPI):
@@ -138,5 +140,5 @@ def frames(figure: Figure, diary: dict[str, Any]) -> Iterator[int]:
         axes = figure.add_subplot()
         draw_moment(axes, diary, time)
         figure.suptitle(f"{heading(diary)}: {outcome_of(diary)}" if time == last else heading(diary), fontsize=8.5)
-        figure.legend(handles=legend(diary), loc="outside lower center", ncols=4, columnspacing=0.7)
+        figure.legend(handles=legend(diary), loc="outside lower center", ncols=3, columnspacing=0.7)
         yield time
