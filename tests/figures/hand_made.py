@@ -94,6 +94,7 @@ def random_tables() -> dict[str, Any]:
         ],
         "likelihood": likelihood,
         "cross_species": cross(members[:6], 1),
+        "specialists": {"species": 6.0, "interval": (5.0, 6.0)},
         "mixture": cross([members[0], members[5], "mixture"], 5),
         "embedding": {
             "member": "alpha-1-2d",
@@ -122,6 +123,9 @@ def goal_tables() -> dict[str, Any]:
     return {
         "2d": heads(0.85),
         "8d": heads(0.87),
+        "apart": {
+            head: {"difference": -0.02, "interval": around(-0.02)} for head in ("action", "consumption", "successor")
+        },
         "example": {
             "past": TRIP,
             "query": QUERY,
