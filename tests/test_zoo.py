@@ -67,9 +67,16 @@ def test_a_run_is_adopted_whole(run_folder, observers):
 
 def test_a_run_with_one_observer_missing_is_not_adopted(run_folder, folder):
     (run_folder / "8d" / "observer.safetensors").unlink()
-    with pytest.raises(BadFile, match="no trained observer '8d'"):
+    with pytest.raises(BadFile, match="no trained observer '8d', no 8d/observer.safetensors; is the run finished"):
         zoo.adopt(run_folder, NAME)
     assert not folder.exists()
+
+
+def test_a_folder_above_or_below_that_of_the_run_says_what_is_expected(run_folder):
+    with pytest.raises(BadFile, match="no 2d/observer.safetensors; the folder of a run of goal-inference is expected"):
+        zoo.load_run(run_folder.parent, NAME)
+    with pytest.raises(BadFile, match=r"run folder lies above, the observer file is .*/2d/observer.safetensors"):
+        zoo.load_run(run_folder / "2d", NAME)
 
 
 def test_an_experiment_that_is_not_pretrained(run_folder):
@@ -180,7 +187,7 @@ def test_agents_that_are_not_here(tmp_path, folder):
     with pytest.raises(BadFile, match="run: no such folder"):
         zoo.adopt_agents(tmp_path / "run")
     (tmp_path / "run").mkdir()
-    with pytest.raises(BadFile, match="run: holds no trained agents of any condition; is the run finished"):
+    with pytest.raises(BadFile, match="run: holds no trained agents of any condition; the folder of a run of `tomnet"):
         zoo.adopt_agents(tmp_path / "run")
     assert not folder.exists()
 
