@@ -47,7 +47,8 @@ def heads(captured: float) -> dict[str, dict[str, Any]]:
         for head, goal in {"action": 0.8, "consumption": 0.9, "successor": 0.8}.items()
     }
     for head in ("action", "consumption"):
-        table[head] |= {"network_accuracy": 0.7, "ideal_accuracy": 0.8, "no_past_accuracy": 0.4}
+        for who, accuracy in {"network": 0.7, "ideal": 0.8, "no_past": 0.4}.items():
+            table[head] |= {f"{who}_accuracy": accuracy, f"{who}_accuracy_interval": around(accuracy, 0.04)}
     return table
 
 

@@ -82,6 +82,7 @@ def set_in(tables, path, value):
         ("random-agents", "figure-2", ("example", "predictions", "alpha-3", 2), 0.4321, "0.43"),
         ("random-agents", "figure-3", ("bayes_divergence", 5, "kl"), 0.0123, "0.0123"),
         ("random-agents", "figure-3", ("embedding", "most_seen"), 0.777, "78%"),
+        ("random-agents", "figure-3", ("mixture", 3, "kl"), 9.876, "α = 0.01, on agents of α = 0.3: 9.876 against"),
         ("goal-inference", "figure-4", ("2d", "action", "captured"), 0.333, "33%"),
         ("goal-inference", "figure-4", ("2d", "successor", "ideal"), 6.789, "6.789"),
         ("goal-snapshots", "figure-5", ("curve", -1, "probability"), 0.654, "0.654"),
@@ -173,9 +174,10 @@ def test_numbers_behind_the_figures():
         "2.000",
         "85% [84, 86]",
         "80%",
-        "70%",
-        "80%",
+        "70% [66, 74]",
+        "80% [76, 84]",
     )
+    assert "agent chooses by chance" in table.title
     (table,) = numbers_for(hand_made("random-agents"))
     assert table.columns == ("species", "N_past = 0", "N_past = 1", "N_past = 5", "N_past = 10")
     assert table.rows[0] == ("α = 0.01", *["0.0040"] * 4)
