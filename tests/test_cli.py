@@ -167,8 +167,16 @@ def test_figures_are_drawn_again_without_training(tomnet, here, monkeypatch):
         (("run", NAME, "--preset", "laptp"), "unknown preset 'laptp'; did you mean 'laptop'?"),
         (("run", NAME, "--seed", "-1"), "seed = -1"),
         (("run", NAME, "--seed", 2**40), "seed = "),
-        (("run", NAME, "--seed", "one"), "--seed"),
-        (("run", NAME, "--sede", "1"), "--sede"),
+        (("run", NAME, "--seed", "one"), "--seed = one: must be a whole number"),
+        (("run", NAME, "--seed=one"), "--seed = one: must be a whole number"),
+        (("evaluate", NAME, "--agents", "1.5"), "--agents = 1.5: must be a whole number"),
+        (("run", NAME, "--seed"), "--seed"),
+        (("run", NAME, "--seed", "--resume"), "--seed"),
+        (("run", NAME, "--sede", "1"), "unknown option '--sede'; did you mean '--seed'?"),
+        (("run", NAME, "--presett=smoke"), "unknown option '--presett'; did you mean '--preset'?"),
+        (("run", "--name", NAME), "unknown option '--name'; known: --out, --preset, --resume, --seed"),
+        (("list", "--all"), "unknown option '--all'"),
+        (("run", NAME, "--resume", "--out", "nowhere"), "nowhere: there is no run to go on with; without --resume"),
         (("run",), "NAME"),
         (("bench", "wrld"), "unknown part 'wrld'; did you mean 'world'?"),
         (("evaluate", NAME), "the zoo holds no pretrained observers of goal-inference"),
@@ -189,6 +197,11 @@ def test_a_folder_with_a_run_is_left_alone(found, refusal, here):
     assert "--resume" in refusal("run", NAME, "--preset", "smoke", "--out", here / "run")
     assert (here / "run" / found).read_text() == "precious"
     assert [path.name for path in (here / "run").rglob("*") if path.is_file()] == [Path(found).name]
+
+
+def test_a_run_that_never_was_is_not_resumed(refusal, here):
+    refusal("run", NAME, "--preset", "smoke", "--resume")
+    assert list(here.iterdir()) == []
 
 
 def test_a_run_of_another_kind_is_not_resumed(refusal, here):

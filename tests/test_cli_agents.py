@@ -176,11 +176,14 @@ def test_show_draws_pictures_and_films(tomnet, here, monkeypatch):
         (("train", "--preset", "smok"), "unknown preset 'smok'; did you mean 'smoke'?"),
         (("train", "--preset", "smoke", "--seed", -1), "seed = -1"),
         (("train", "--preset", "smoke", "--chunk", 3), "chunk = 3: does not divide the population of 4 networks"),
-        (("train", "--chnk", 3), "--chnk"),
+        (("train", "--preset", "smoke", "--chunk", 0), "chunk = 0: must be above 0"),
+        (("train", "--chunk", "few"), "--chunk = few: must be a whole number"),
+        (("train", "--chnk", 3), "unknown option '--chnk'; did you mean '--chunk'?"),
+        (("train", "--resume", "--out", "nowhere"), "nowhere: there is no run to go on with"),
         (("evaluate", "3x4"), "unknown condition '3x4'; did you mean '3x3'?"),
         (("evaluate",), "the zoo holds no pretrained agents of any condition; `tomnet agents train`"),
         (("evaluate", "--population", "nowhere"), "nowhere: no such folder"),
-        (("evaluate", "--population", "."), "holds no trained agents of any condition; is the run finished?"),
+        (("evaluate", "--population", "."), "holds no trained agents of any condition; the folder of a run of"),
         (("show",), "the zoo holds no pretrained agents of 5x5"),
         (("show", "blnd"), "unknown condition 'blnd'; did you mean 'blind'?"),
     ],
@@ -219,6 +222,12 @@ def test_a_run_that_is_not_finished_is_not_taken_for_a_whole_one(refusal, here):
         assert "run: holds no trained agents of blind and 5x5; is the run finished?" in line
     write_json(here / "run" / "config.json", {"precious": True})
     assert "config.json: holds no settings of a population" in refusal("evaluate", "--population", "run")
+
+
+def test_agents_that_a_population_lacks(refusal, here):
+    save_agents(here / "run", "3x3")
+    assert "run: holds no trained agents of 9x9; there are 3x3" in refusal("evaluate", "9x9", "--population", "run")
+    assert "3x3.safetensors: not a folder" in refusal("evaluate", "--population", "run/3x3.safetensors")
 
 
 def test_an_evaluation_on_no_levels_is_refused(refusal, here):

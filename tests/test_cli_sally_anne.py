@@ -85,6 +85,11 @@ def test_an_observer_of_another_world_is_refused(agents, tmp_path, capsys):
     assert "objects = 5: this observer knows 4" in capsys.readouterr().err
 
 
+def test_a_folder_where_an_observer_file_is_expected(agents, model, capsys):
+    assert sally_anne("--population", agents, "--model", model.parent) == 2
+    assert f"{model.parent}: is a folder; --model names an observer file" in capsys.readouterr().err
+
+
 def test_an_empty_zoo_says_what_is_missing(agents, model, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(zoo, "FOLDER", tmp_path)
     monkeypatch.setattr(populations, "PRETRAINED", tmp_path)

@@ -144,6 +144,16 @@ def test_every_truncation_is_refused(saved):
     assert f"truncated: {len(whole) - 1} of {len(whole)} bytes" in refusal(saved)
 
 
+def test_a_file_cut_inside_its_header_does_not_say_how_long_it_was(saved):
+    whole = saved.read_bytes()
+    header = 8 + int.from_bytes(whole[:8], "little")
+    for length in (9, 20, 100, header - 1):
+        saved.write_bytes(whole[:length])
+        assert refusal(saved).endswith(f"truncated: {length} bytes are there, and its header alone has {header}")
+    saved.write_bytes(whole[:header])
+    assert f"truncated: {header} of {len(whole)} bytes" in refusal(saved)
+
+
 def test_added_bytes_are_refused(saved):
     saved.write_bytes(saved.read_bytes() + b"\0")
     assert "checksum" in refusal(saved)

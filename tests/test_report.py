@@ -95,6 +95,13 @@ def test_every_claim_is_in_the_ledger_with_its_verdict_in_words(html):
     assert set(rows) == {id for experiment in EXPERIMENTS.values() for id in experiment.claims}
 
 
+@pytest.mark.parametrize("name", ["random-agents", "goal-inference", "goal-snapshots", "greedy-agents"])
+def test_a_claim_has_an_interval_and_what_the_paper_says(name):
+    for claim in hand_made(name).claims:
+        assert claim.interval is not None, claim.id
+        assert claim.paper, claim.id
+
+
 def test_verdicts_are_counted(page):
     claims = [claim for name in EXPERIMENTS for claim in hand_made(name).claims]
     reproduced = sum(claim.verdict == "reproduced" for claim in claims)

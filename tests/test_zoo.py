@@ -5,6 +5,7 @@ import dataclasses
 import equinox as eqx
 import pytest
 from agents.small import made_up_population
+from figures.hand_made import hand_made
 from figures.hand_made_agents import tables
 from helpers import made_up
 
@@ -16,6 +17,7 @@ from tomnet.experiments.experiment import Result
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.observer.checkpoint import save_observer
 from tomnet.observer.tomnet import ObserverConfig
+from tomnet.zoo.cards import compose_card
 
 NAME, MEMBERS = "goal-inference", ["2d", "8d"]
 CONFIG = ObserverConfig(channels=2, character_channels=2, character_depth=1, torso_depth=1)
@@ -67,9 +69,16 @@ def test_a_run_is_adopted_whole(run_folder, observers):
 
 def test_a_run_with_one_observer_missing_is_not_adopted(run_folder, folder):
     (run_folder / "8d" / "observer.safetensors").unlink()
-    with pytest.raises(BadFile, match="no trained observer '8d'"):
+    with pytest.raises(BadFile, match="no trained observer '8d', no 8d/observer.safetensors; is the run finished"):
         zoo.adopt(run_folder, NAME)
     assert not folder.exists()
+
+
+def test_a_folder_above_or_below_that_of_the_run_says_what_is_expected(run_folder):
+    with pytest.raises(BadFile, match="no 2d/observer.safetensors; the folder of a run of goal-inference is expected"):
+        zoo.load_run(run_folder.parent, NAME)
+    with pytest.raises(BadFile, match=r"run folder lies above, the observer file is .*/2d/observer.safetensors"):
+        zoo.load_run(run_folder / "2d", NAME)
 
 
 def test_an_experiment_that_is_not_pretrained(run_folder):
@@ -104,13 +113,81 @@ def test_a_card_says_what_was_trained_and_what_was_measured(run_folder):
     assert "| action | 1.250 | 1.000 | 1.500 | 0.500 |" in card
     assert "500 agents drawn with seed 1" in card
     assert "Apache-2.0" in card
+    assert "- G1, partly. It predicts: 0.500 (0.400 … 0.600), share; ≥ 0.9." in card
 
 
-def test_a_card_of_random_agents_gives_the_divergence_from_bayes(run_folder):
-    zoo.adopt(run_folder, NAME)
-    rows = [{"member": "alpha-1", "past": 5, "kl": 0.0123, "interval": (0.01, 0.02)}]
-    zoo.write_card(NAME, dataclasses.replace(result(), tables={"bayes_divergence": rows}))
-    assert "| alpha-1 | 5 | 0.012 | 0.010 … 0.020 |" in zoo.card(NAME).read_text()
+def made_up_card(name: str, shown: Result | None = None) -> str:
+    """The card of an experiment whose observers know nothing."""
+    members = EXPERIMENTS[name].members("smoke")
+    observers = {member.name: (made_up(member.observer), {"preset": "smoke"}) for member in members}
+    return compose_card(EXPERIMENTS[name], observers, shown or hand_made(name))
+
+
+def test_a_card_of_random_agents_gives_the_divergence_from_bayes():
+    card = made_up_card("random-agents")
+    assert "| mixture | random agents, their policies drawn from Dir(0.01) or Dir(3) | 0 to 10 snapshots |" in card
+    assert "| observer | snapshots | KL |" in card
+    assert "| alpha-1 | 5 | 0.0040 | 0.0030 … 0.0050 |" in card
+    assert "a convolution and a convolutional LSTM, 8 channels | 8 dimensions | none |" in card
+
+
+def test_a_card_calls_snapshots_snapshots_and_episodes_episodes():
+    card = made_up_card("goal-snapshots")
+    assert "| 0 to 10 snapshots | the next action, what will be eaten, where the agent will be |" in card
+    assert "A snapshot is a single state and the action taken there" in card
+    assert "After 1 snapshot\n" in card
+    assert "After 10 snapshots\n" in card
+    assert "past episodes" not in card
+    card = made_up_card("greedy-agents")
+    assert "rewards drawn from Dir(0.01), 20% of them greedy | 0 to 5 past episodes |" in card
+    assert "After 1 past episode\n" in card
+    assert "snapshot" not in card
+
+
+def test_a_card_names_the_claims_that_its_observers_fall_short_of():
+    short = hand_made("goal-snapshots")
+    trapped = next(claim for claim in short.claims if claim.id == "G4")
+    measured = {"verdict": "not reproduced", "value": 0.641, "interval": (0.616, 0.665)}
+    short.claims = [dataclasses.replace(claim, verdict="reproduced") for claim in short.claims]
+    assert "All of the paper's claims that were evaluated are reproduced." in made_up_card("goal-snapshots", short)
+    short.claims[2] = dataclasses.replace(trapped, **measured)
+    card = made_up_card("goal-snapshots", short)
+    assert "- G4, not reproduced. A trapped agent takes the only object in reach: 0.641 (0.616 … 0.665), " in card
+    assert "All of the paper's claims" not in card
+
+
+def test_a_card_says_which_nets_an_observer_has_and_what_they_let_it_see():
+    card = made_up_card("deep-rl-agents")
+    company = "deep RL agents: the training networks of blind, stateless-5x5, 5x5"
+    assert f"| none | {company} | nothing | the next action," in card
+    assert f"| char | {company} | 4 past episodes | the next action," in card
+    assert f"| mental | {company} | the current episode so far | the next action," in card
+    assert f"| both | {company} | 4 past episodes and the current episode so far |" in card
+    assert "| none | none | none | none | 3 convolutions, 8 channels |" in card
+    assert "| mental | none | none | 1 convolution and a convolutional LSTM, 8 channels |" in card
+    assert "on agents of held-out networks: none of them was met in training" in card
+    assert "(../agents/README.md)" in card
+    assert "| both | held out | action | 0.730 | 0.720 … 0.740 |" in card
+    assert "4 objects that change places in 10% of cases when a subgoal is reached" in card
+    assert "belief" not in card
+
+
+def test_a_card_says_what_a_bottleneck_costs_and_what_a_predicted_belief_is():
+    card = made_up_card("belief-embeddings")
+    assert "| 8 dimensions, a Gaussian posterior that pays 0.01 for a nat |" in card
+    assert "asked for their beliefs" in card
+    assert "where the agent believes the objects to be" in card
+    assert "A predicted belief is what such an agent would report" in card
+    assert "## Losses" not in card  # none was measured
+    assert "losses above" not in card
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_experiment_can_have_a_card(name):
+    card = made_up_card(name)
+    assert card.startswith(f"# {EXPERIMENTS[name].title}")
+    assert "\n\n\n" not in card
+    assert all(f"| {member} | smoke |" in card for member in zoo.member_names(name))
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -180,7 +257,7 @@ def test_agents_that_are_not_here(tmp_path, folder):
     with pytest.raises(BadFile, match="run: no such folder"):
         zoo.adopt_agents(tmp_path / "run")
     (tmp_path / "run").mkdir()
-    with pytest.raises(BadFile, match="run: holds no trained agents of any condition; is the run finished"):
+    with pytest.raises(BadFile, match="run: holds no trained agents of any condition; the folder of a run of `tomnet"):
         zoo.adopt_agents(tmp_path / "run")
     assert not folder.exists()
 
@@ -215,6 +292,7 @@ def test_the_card_of_the_agents_says_how_they_were_trained_and_what_they_earn(tm
     assert "F1: the largest effect of any swap out of view was 0 nats." in card
     assert "| F1 | partly | 0.030 | 0.020 … 0.040 | – | Seen swaps matter |" in card
     assert "5×5 gridworlds with 3 objects and a subgoal" in card
+    assert "- F1, partly. Seen swaps matter: 0.030 (0.020 … 0.040), nats; the rule." in card
     assert "Apache-2.0" in card
 
 

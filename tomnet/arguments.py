@@ -1,10 +1,11 @@
 """What several commands take, and the checks that go with it."""
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_type_hints
 
-from tyro.conf import arg
+from tyro.conf import Positional, arg
 
-from .errors import BadSetting
+from .errors import BadFile, BadSetting, nearest
 
 LARGEST_SEED = 2**32 - 1
 
@@ -14,3 +15,39 @@ Seed = Annotated[int, arg(metavar="N", help="of the agents and levels")]
 def check_seed(seed: int) -> None:
     if not 0 <= seed <= LARGEST_SEED:
         raise BadSetting("seed", seed, f"must lie between 0 and {LARGEST_SEED}")
+
+
+def check_resume(resume: bool, folder: Path, found: bool) -> None:
+    """Whoever asks to go on with a run does not want a new one, least of all after a misspelt folder."""
+    if resume and not found:
+        raise BadFile(folder, "there is no run to go on with", "without --resume a new one starts there")
+
+
+def check_options(command: type, argv: list[str]) -> None:
+    """Misspelt options and numbers that are none: what tyro says of them is meant for programmers."""
+    options = options_of(command)
+    for word, after in zip(argv, [*argv[1:], ""]):
+        option, equals, value = word.partition("=")
+        if not option.startswith("--") or option == "--help":
+            continue
+        if option not in options:
+            raise nearest(option, options, "option")
+        value = value if equals else after
+        if options[option] in (int, int | None) and not (value.startswith("--") or value == "" or _is_whole(value)):
+            raise BadSetting(option, value, "must be a whole number")
+
+
+def options_of(command: type) -> dict[str, Any]:
+    """The type of each `--option` of a command; what has a place of its own on the line, as NAME has, is none."""
+    (positional,) = get_args(Positional[str])[1:]
+    kinds, marked = get_type_hints(command), get_type_hints(command, include_extras=True)
+    options = {name: kind for name, kind in kinds.items() if positional not in get_args(marked[name])}
+    return {f"--{name.replace('_', '-')}": kind for name, kind in options.items()}
+
+
+def _is_whole(value: str) -> bool:
+    try:
+        int(value)
+    except ValueError:
+        return False
+    return True

@@ -17,7 +17,7 @@ import tyro
 from tyro.conf import Positional, arg
 
 from . import __version__
-from .arguments import Seed, check_seed
+from .arguments import Seed, check_options, check_resume, check_seed
 from .cli_agents import AGENT_COMMANDS
 from .cli_sally_anne import SallyAnne
 from .console import print_claims, print_json, print_measurements, print_table, say
@@ -254,6 +254,8 @@ def parse_one_of(commands: dict[str, type], argv: list[str], program: str, descr
         raise TomnetError(f"a command is missing: {', '.join(commands)}; `{program} --help` explains them")
     if not argv[0].startswith("-") and argv[0] not in commands:
         raise nearest(argv[0], commands, "command" if program == "tomnet" else f"`{program}` command")
+    if argv[0] in commands:
+        check_options(commands[argv[0]], argv[1:])
     box = io.StringIO()
     try:
         with redirect_stderr(box):
@@ -284,7 +286,9 @@ def check_run_folder(folder: Path, experiment: str, preset: str, resume: bool) -
     from .observer.training import CHECKPOINT, CONFIG
 
     started = [path for name in (CONFIG, CHECKPOINT) for path in folder.glob(f"*/{name}")]
-    if not resume and (started or (folder / RESULT).exists()):
+    found = bool(started) or (folder / RESULT).exists()
+    check_resume(resume, folder, found)
+    if found and not resume:
         raise BadFile(folder, "holds a run already", "--resume goes on with it, --out names another folder")
     for path in folder.glob(f"*/{CONFIG}"):
         about = read_json(path)["about"]

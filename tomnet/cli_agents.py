@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
-from .arguments import Seed, check_seed
+from .arguments import Seed, check_resume, check_seed
 from .console import print_claims, print_json, print_performance
 from .errors import nearest
 
@@ -41,6 +41,7 @@ class Train:
     ] = None
 
     def __call__(self) -> None:
+        from .agents.run_folder import CONFIG
         from .agents.upbringing import METRICS, UPBRINGING, bring_up
         from .experiments.environment import environment
         from .figures import save
@@ -58,6 +59,7 @@ class Train:
         if self.chunk is not None:
             command += f" --chunk {self.chunk}"
         folder = self.out or Path("runs") / f"agents-{self.preset}-{self.seed}"
+        check_resume(self.resume, folder, found=(folder / CONFIG).exists())
         about = {"preset": self.preset, "command": command, "environment": environment()}
         populations = bring_up(upbringing, folder, seed=self.seed, about=about, resume=self.resume)
         save(compose_all(learning_panels(read_jsonl(folder / METRICS))), folder / "figures")

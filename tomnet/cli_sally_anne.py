@@ -9,7 +9,7 @@ from tyro.conf import arg
 
 from .arguments import Seed, check_seed
 from .console import say
-from .errors import TomnetError, nearest
+from .errors import BadFile, TomnetError, nearest
 
 if TYPE_CHECKING:
     from .observer.tomnet import ToMnet
@@ -73,7 +73,10 @@ class SallyAnne:
 def _observer(model: Path | None) -> "ToMnet":
     from . import zoo
     from .observer.checkpoint import load_observer
+    from .observer.training import OBSERVER
 
+    if model is not None and model.is_dir():
+        raise BadFile(model, "is a folder", f"--model names an observer file, such as {OBSERVER} of a run's member")
     if model is not None:
         return load_observer(model)[0]
     for experiment, member in TELLERS:

@@ -237,7 +237,10 @@ def _what_else(raw: bytes) -> str:
     if not raw:
         return "empty"
     # A safetensors header opens with a brace. Looked at first, because its length can start like a pickle.
-    if raw[LENGTH_BYTES : LENGTH_BYTES + 1] == b"{":
+    opening = raw[LENGTH_BYTES:]
+    if opening and STAMP.startswith(opening):
+        return _damage(raw)
+    if opening.startswith(b"{"):
         return "damaged, or a safetensors file that tomnet did not write"
     for magic, kind in FOREIGN_MAGIC.items():
         if raw.startswith(magic):
@@ -246,14 +249,16 @@ def _what_else(raw: bytes) -> str:
 
 
 def _damage(raw: bytes) -> str:
-    length = int.from_bytes(raw[:LENGTH_BYTES], "little")
+    header = LENGTH_BYTES + int.from_bytes(raw[:LENGTH_BYTES], "little")
+    if len(raw) < header:  # how long the whole was is in the part that is missing
+        return f"truncated: {len(raw)} bytes are there, and its header alone has {header}"
     try:
         tensors = [entry for name, entry in _json_header(raw).items() if name != "__metadata__"]
-        expected = LENGTH_BYTES + length + max((entry["data_offsets"][1] for entry in tensors), default=0)
+        expected = header + max((entry["data_offsets"][1] for entry in tensors), default=0)
+        if len(raw) < expected:
+            return f"truncated: {len(raw)} of {expected} bytes are there"
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
-        expected = LENGTH_BYTES + length
-    if len(raw) < expected:
-        return f"truncated: {len(raw)} of {expected} bytes are there"
+        pass  # the header itself is damaged
     return "damaged: its checksum does not match"
 
 

@@ -436,7 +436,7 @@ def test_a_folder_in_use_is_refused(tmp_path):
     ("changed", "why"),
     [
         ({"chunk": 3}, "chunk = 3: does not divide the population of 4 networks"),
-        ({"chunk": 0}, "chunk = 0: does not divide"),
+        ({"chunk": 0}, "chunk = 0: must be above 0"),
         ({"keep": 3}, "keep = 3: of 2 networks of each condition"),
         ({"keep": 0}, "keep = 0: of 2 networks"),
         ({"conditions": ("blind", "3x4")}, "unknown condition '3x4'; did you mean '3x3'"),

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from figures.hand_made_minds import embedding_tables
+from figures.hand_made_minds import belief_embeddings_tables
 
 from tomnet.errors import BadSetting
 from tomnet.experiments import belief_embeddings
@@ -97,7 +97,7 @@ def test_a_cloud_is_as_wide_as_its_points_and_their_posteriors():
 
 
 def verdicts(**changes) -> dict[str, str]:
-    tables = embedding_tables()
+    tables = belief_embeddings_tables()
     for name, value in changes.items():
         part, field = name.split("__")
         tables[part][field] = value

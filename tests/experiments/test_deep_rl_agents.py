@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from agents.small import made_up_population
-from figures.hand_made_deep import deep_tables, embedding_tables
+from figures.hand_made_deep import agent_embeddings_tables, deep_rl_agents_tables
 from helpers import made_up
 
 from tomnet.agents.actor_critic import NetworkConfig
@@ -30,12 +30,12 @@ def verdicts(module, tables) -> dict[str, str]:
 
 @pytest.fixture
 def deep():
-    return deep_tables()
+    return deep_rl_agents_tables()
 
 
 @pytest.fixture
 def embedded():
-    return embedding_tables()
+    return agent_embeddings_tables()
 
 
 # --- Whom and how

@@ -11,7 +11,7 @@ import pytest
 from helpers import made_up, quick_play, random_encounters
 
 from tomnet.agents.random_policy import RandomSpecies
-from tomnet.experiments import experiment
+from tomnet.experiments import experiment, random_agents
 from tomnet.experiments.experiment import Member, Result
 from tomnet.experiments.random_agents import ALPHAS, EXPERIMENT, FLAT, N_PAST, divergence, members, name_of
 from tomnet.experiments.run import evaluate, train_member
@@ -75,8 +75,32 @@ def test_every_claim_is_decided(result):
         assert claim.verdict in ("reproduced", "partly", "not reproduced")
         assert isinstance(claim.value, float)
         assert np.isfinite(claim.value)
-        assert claim.interval is None or claim.interval[0] <= claim.value <= claim.interval[1]
+        assert claim.interval is not None
+        assert claim.interval[0] <= claim.value <= claim.interval[1]
         assert all((claim.statement, claim.unit, claim.decided_by))
+
+
+@pytest.mark.parametrize(
+    ("probability", "distance", "interval"),
+    [(0.5, 0.1, (0.05, 0.15)), (0.3, 0.1, (0.05, 0.15)), (0.42, 0.02, (0.0, 0.07))],
+)
+def test_a_distance_from_the_posterior_has_no_sign(probability, distance, interval):
+    row = {"probability": probability, "interval": (probability - 0.05, probability + 0.05), "bayes": 0.4}
+    measured, between = random_agents._distance(row)
+    assert measured == pytest.approx(distance)
+    assert between == pytest.approx(interval)
+
+
+def test_how_many_species_their_own_observer_predicts_best_depends_on_the_agents_drawn():
+    """Of one species, half of the agents are better predicted by the observer of another: 5 or 6, as they fall."""
+    names = [name_of((alpha,)) for alpha in ALPHAS]
+    errors = {
+        (name, alpha): (np.full(AGENTS, float(name != name_of((alpha,)))), np.zeros(AGENTS))
+        for name in names
+        for alpha in ALPHAS
+    }
+    errors[names[1], ALPHAS[0]] = (np.array([-1.0, 1.1] * (AGENTS // 2)), np.zeros(AGENTS))
+    assert random_agents._specialists(errors) == {"species": 6.0, "interval": (5.0, 6.0)}
 
 
 def test_an_untrained_observer_reproduces_nothing_about_inference(result):

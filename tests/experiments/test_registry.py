@@ -47,6 +47,7 @@ def test_every_experiment_module_is_in_the_registry_under_a_name_of_its_own():
 
 def test_an_experiment_is_complete(experiment):
     assert EXPERIMENTS[experiment.name] is experiment
+    assert module_of(experiment).__name__ == f"tomnet.experiments.{experiment.name.replace('-', '_')}"
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", experiment.name)
     assert experiment.title
     assert re.fullmatch(r"3\.\d", experiment.section)

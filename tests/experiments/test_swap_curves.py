@@ -172,9 +172,9 @@ def natural(observer) -> dict:
 
 
 def test_who_sees_what():
-    from figures.hand_made_minds import mixed_tables
+    from figures.hand_made_minds import false_beliefs_mixed_tables
 
-    tables = mixed_tables()
+    tables = false_beliefs_mixed_tables()
     assert verdicts(false_beliefs_mixed, tables | {"natural": natural(knowing)})["F5"] == "reproduced"
     same_for_all = natural(lambda reach: knowing(2))
     assert verdicts(false_beliefs_mixed, tables | {"natural": same_for_all})["F5"] == "not reproduced"
@@ -186,9 +186,9 @@ def test_who_sees_what():
 
 
 def test_beliefs_said_aloud():
-    from figures.hand_made_minds import explicit_tables
+    from figures.hand_made_minds import explicit_beliefs_tables
 
-    tables = explicit_tables()
+    tables = explicit_beliefs_tables()
     assert verdicts(explicit_beliefs, tables | {"natural": natural(knowing)}) == {
         "B1": "reproduced",
         "B2": "reproduced",

@@ -40,7 +40,7 @@ def loss_rows() -> list[dict[str, Any]]:
     return rows
 
 
-def deep_tables() -> dict[str, Any]:
+def deep_rl_agents_tables() -> dict[str, Any]:
     cuts = {
         head: {
             name: {
@@ -102,7 +102,7 @@ def deep_tables() -> dict[str, Any]:
     }
 
 
-def embedding_tables() -> dict[str, Any]:
+def agent_embeddings_tables() -> dict[str, Any]:
     """Two dimensions for the species, two for the object, four collapsed, as in the paper."""
     nats = [1.6, 1.2, 0.9, 0.8, 0.01, 0.01, 0.0, 0.0]
     carries = ["species", "species", "object", "object", None, None, None, None]

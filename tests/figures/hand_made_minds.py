@@ -92,23 +92,23 @@ WAY = {
 PICTURE = {"distance": 4, "back": 2, "preferred": 0, "episode": WAY, "no_swap": STATE, "swap": SWAPPED}
 
 
-def false_belief_tables() -> dict[str, Any]:
+def false_beliefs_tables() -> dict[str, Any]:
     near = PICTURE | {"distance": 2}
     return {"turning_back": turning_back(), "pictures": [near, PICTURE], "natural": {"5x5": curves("5x5")}}
 
 
-def mixed_tables() -> dict[str, Any]:
+def false_beliefs_mixed_tables() -> dict[str, Any]:
     return {
         "agents": {name: agents_own(name) for name in MIXED},
         "natural": {name: curves(name) for name in MIXED},
     }
 
 
-def unseen_tables() -> dict[str, Any]:
+def unseen_swaps_tables() -> dict[str, Any]:
     return {"natural": {name: curves(name) for name in MIXED[1:]}}
 
 
-def explicit_tables() -> dict[str, Any]:
+def explicit_beliefs_tables() -> dict[str, Any]:
     belief = [[1 / 122] * 122 for _ in range(5)]
     told = {"policy": [0.2] * 5, "belief": belief, "predicted_belief": belief}
     example = {"preferred": 0, "no_swap": {"state": STATE, **told}, "swap": {"state": SWAPPED, **told}}
@@ -126,7 +126,7 @@ def explicit_tables() -> dict[str, Any]:
     }
 
 
-def embedding_tables() -> dict[str, Any]:
+def belief_embeddings_tables() -> dict[str, Any]:
     def cloud(x: float, y: float, dimensions: int) -> dict[str, Any]:
         mean = [x, y, x - y][:dimensions]
         spread = [[0.1 * (i == j) for j in range(dimensions)] for i in range(dimensions)]

@@ -66,7 +66,9 @@ class Upbringing:
         for name in ("networks", "levels", "report_every"):
             if getattr(self, name) < 1:
                 raise BadSetting(f"Upbringing.{name}", getattr(self, name), "must be above 0")
-        if self.chunk < 1 or self.total % self.chunk:
+        if self.chunk < 1:
+            raise BadSetting("chunk", self.chunk, "must be above 0")
+        if self.total % self.chunk:
             raise BadSetting("chunk", self.chunk, f"does not divide the population of {self.total} networks")
         if not 1 <= self.keep <= self.networks:
             raise BadSetting("keep", self.keep, f"of {self.networks} networks of each condition")

@@ -93,7 +93,8 @@ def comparison_table(net: Observed, best: Observed, no_past: Observed) -> dict[s
         }
         for name, observed in {"network": net, "ideal": best, "no_past": no_past}.items():
             if head in observed.correct:
-                table[head][f"{name}_accuracy"] = float(observed.correct[head].mean())
+                accuracy, interval = mean_interval(observed.correct[head])
+                table[head] |= {f"{name}_accuracy": accuracy, f"{name}_accuracy_interval": interval}
     return table
 
 

@@ -204,7 +204,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
     head, worst = weakest(ten)
     gain, none, trapped_in = tables["gain"], tables["curve"][0], tables["trapped"]
 
-    def embedding_claim(id: str, statement: str, member: str) -> Claim:
+    def embedding_claim(id: str, statement: str, member: str, paper: str) -> Claim:
         last = tables["embedding"][member][-1]
         return Claim(
             id,
@@ -214,6 +214,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
             last["interval"],
             "accuracy of the preferred object from its nearest neighbours, N_past = 10 (chance 0.25)",
             "reproduced: at least 0.9 of the ideal observer's accuracy; partly 0.5",
+            paper=paper,
             ideal=last["ideal"],
             detail={str(row["past"]): row["accuracy"] for row in tables["embedding"][member][1:]},
         )
@@ -228,6 +229,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
             "probability of the true action, N_past = 10 minus none",
             "a gain whose interval is above 0, and captured shares at N_past = 10 of 0.9 (consumption), 0.8 (others); "
             "partly: the gain alone",
+            paper="Fig. 5b, a rising curve; no number in the text",
             ideal=tables["curve"][-1]["ideal"] - none["ideal"],
             detail={head: round(ten[head]["captured"], 4) for head in GOALS} | {"weakest": head},
         ),
@@ -239,6 +241,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
             none["interval"],
             "probability of the true action, N_past = 0 (chance 0.2)",
             "reproduced: interval above chance + 0.05; partly: above chance",
+            paper="Fig. 5b: “greater than chance”; no number in the text",
             ideal=none["ideal"],
         ),
         Claim(
@@ -249,6 +252,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
             trapped_in["interval"],
             f"probability given to it, on {trapped_in['levels']} levels where exactly one object is in reach",
             "reproduced ≥ 0.9, partly ≥ 0.7",
+            paper="Fig. 5c, one level: “will always consume” it",
             ideal=trapped_in["ideal"],
             detail={
                 "where it is the agent's favourite": trapped_in["if_preferred"],
@@ -258,8 +262,18 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
                 "levels where it is ToMnet's first choice": trapped_in["first_choice"],
             },
         ),
-        embedding_claim("G5", "The 2-D embedding shows the preferred object", "all-heads"),
-        embedding_claim("G6", "That holds when the next action is the only prediction trained", "action-only"),
+        embedding_claim(
+            "G5",
+            "The 2-D embedding shows the preferred object",
+            "all-heads",
+            "Fig. 5d: “immediately legible”; no number",
+        ),
+        embedding_claim(
+            "G6",
+            "That holds when the next action is the only prediction trained",
+            "action-only",
+            "“also true”; neither figure nor number",
+        ),
     ]
 
 

@@ -143,6 +143,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
             "area under the curve for the subspecies, read out of the embedding after one trajectory",
             "reproduced: at least 0.8 of the ideal observer's lead over chance, and an object gone far for is "
             "expected again more surely (by 0.05) than a near one; partly: 0.5 of the lead",
+            paper="Fig. 6, two examples; no number",
             ideal=one["ideal_auc"],
             detail={"more_sure_after_a_far_trip": surer_after_far, "share_of_lead": share},
         )

@@ -3,46 +3,19 @@
 save_figures(load_result(folder), folder / "figures")     # figure-4.svg, figure-4.png, …
 """
 
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
 from matplotlib.figure import Figure
 
-from ..errors import nearest
 from ..experiments.experiment import Result
+from ..experiments.registry import find
 from ..files import write_atomically
-from . import (
-    agent_embeddings,
-    belief_embeddings,
-    deep_rl_agents,
-    explicit_beliefs,
-    false_beliefs,
-    false_beliefs_mixed,
-    goal_inference,
-    goal_snapshots,
-    greedy_agents,
-    random_agents,
-    unseen_swaps,
-)
 from .architecture import architecture_figure
 from .panels import Panels, render
 
 FORMATS = ("svg", "png")
-
-DRAWN: dict[str, ModuleType] = {
-    "random-agents": random_agents,
-    "goal-inference": goal_inference,
-    "goal-snapshots": goal_snapshots,
-    "greedy-agents": greedy_agents,
-    "deep-rl-agents": deep_rl_agents,
-    "agent-embeddings": agent_embeddings,
-    "false-beliefs": false_beliefs,
-    "false-beliefs-mixed": false_beliefs_mixed,
-    "unseen-swaps": unseen_swaps,
-    "explicit-beliefs": explicit_beliefs,
-    "belief-embeddings": belief_embeddings,
-}
-"""By the experiment's name: a module with `panels`, `draw` and `captions`."""
 
 
 def figures_for(result: Result) -> dict[str, Figure]:
@@ -76,9 +49,9 @@ def save(figures: dict[str, Figure], folder: Path) -> list[Path]:
 
 
 def _module(result: Result) -> ModuleType:
-    if result.experiment not in DRAWN:
-        raise nearest(result.experiment, DRAWN, "experiment")
-    return DRAWN[result.experiment]
+    """The one with the name of the experiment's own: it has `panels`, `draw` and `captions`."""
+    name = find(result.experiment).name  # a result is read from a file: nothing but an experiment is imported
+    return import_module(f".{name.replace('-', '_')}", __package__)
 
 
-__all__ = ["DRAWN", "architecture_figure", "captions", "figures_for", "panels_for", "save", "save_figures"]
+__all__ = ["architecture_figure", "captions", "figures_for", "panels_for", "save", "save_figures"]

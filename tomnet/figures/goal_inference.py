@@ -1,6 +1,5 @@
 """Figure 4: from one trajectory to the next action, the object eaten and the successor map on a new level."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -148,11 +147,8 @@ def losses(place: SubFigure, members: dict[str, dict[str, Any]]) -> None:
 
 
 def captured(row: dict[str, Any]) -> str:
-    """`88% [85, 91]`: the captured share and its 95% interval."""
-    low, high = (style.number(end) for end in row["captured_interval"])
-    if not (math.isfinite(low) and math.isfinite(high)):
-        return style.percent(row["captured"])
-    return f"{style.percent(row['captured'])} [{style.plain(100 * low, 0)}, {style.plain(100 * high, 0)}]"
+    """The captured share and its 95% interval."""
+    return style.percent_between(row["captured"], row["captured_interval"])
 
 
 def captions(result: Result) -> dict[str, str]:

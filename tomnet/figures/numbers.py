@@ -8,8 +8,15 @@ from ..experiments.experiment import Result
 from .deep_rl_agents import HEAD_NAMES
 from .goal_inference import HEADS, captured
 from .random_agents import alpha_of
-from .style import NOTHING, percent, plain
+from .style import NOTHING, percent, percent_between, plain
 
+# Next actions of greedy agents after one trajectory, measured on a CPU. 3,000 agents (seed 7): 62.4% for ToMnet, 62.3%
+# for the ideal observer, to whom two actions are equally good for 40% of them. 500 agents (seed 1): 70.2% and 67.2%, a
+# difference of −1 … 7 points.
+ON_ACCURACY = (
+    "An accuracy counts how often the likeliest action or object is the one that came. Where two actions are equally "
+    "good an agent chooses by chance, so that ToMnet may come out above the ideal observer; the losses tell them apart."
+)
 SHOWN_PAST = (1, 5, 10)  # every N_past would bury the reader; results.json has them all
 
 
@@ -27,20 +34,18 @@ def numbers_for(result: Result) -> list[NumberTable]:
         found.append(_divergences(tables["bayes_divergence"]))
     members = [(name.replace("d", "-D"), tables[name]) for name in ("2d", "8d") if name in tables]
     if members:
-        found.append(_losses("Losses in nats and captured share [95% interval], by size of the embedding", members))
+        found.append(_losses("by size of the embedding", members))
     for name in ("comparison", "curve"):
         rows = [row for row in tables.get(name, ()) if "heads" in row and row["past"] in SHOWN_PAST]
         if rows:
             titled = [(f"N_past = {row['past']}", row["heads"]) for row in rows]
-            found.append(
-                _losses("Losses in nats and captured share [95% interval], by number of past episodes", titled)
-            )
+            found.append(_losses("by number of past episodes", titled))
     if "cuts" in tables and "floor" in tables:
         found += _table_a1(tables)
     return found
 
 
-def _losses(title: str, named: Iterable[tuple[str, dict[str, dict[str, Any]]]]) -> NumberTable:
+def _losses(by: str, named: Iterable[tuple[str, dict[str, dict[str, Any]]]]) -> NumberTable:
     losses = {"network": "ToMnet", "ideal": "ideal", "no_past": "no past"}
     accuracies = {"network_accuracy": "accuracy", "ideal_accuracy": "ideal accuracy"}
     columns = ("observer, prediction", *losses.values(), "captured", "goal", *accuracies.values())
@@ -52,9 +57,10 @@ def _losses(title: str, named: Iterable[tuple[str, dict[str, dict[str, Any]]]]) 
                 (
                     f"{name}, {HEADS.get(head, head)}",
                     *measured,
-                    *(percent(row.get(who)) for who in accuracies),
+                    *(percent_between(row.get(who), row.get(f"{who}_interval")) for who in accuracies),
                 )
             )
+    title = f"Losses in nats, captured share and accuracy [95% interval], {by}. {ON_ACCURACY}"
     return NumberTable(title, columns, tuple(rows))
 
 

@@ -20,6 +20,10 @@ def alpha_of(member: str) -> str:
     return member.removeprefix("alpha-").replace("-2d", ", 2-D")
 
 
+def trained_on(member: str) -> str:
+    return "the mixture" if member == "mixture" else f"α = {alpha_of(member)}"
+
+
 def bayes_predictive(alpha: float, seen: int | None, action: int) -> float:
     """The exact prediction after one seen action: (alpha + n) / (5 alpha + N)."""
     return (alpha + (seen == action)) / (len(ACTIONS) * alpha + (seen is not None))
@@ -209,6 +213,7 @@ def captions(result: Result) -> dict[str, str]:
     off = max(abs(style.number(row["probability"]) - style.number(row["bayes"])) for row in tables["likelihood"])
     mixture = [row for row in tables["mixture"] if row["trained"] == "mixture"]
     ends = (mixture[0], mixture[-1])
+    strange = max(tables["mixture"], key=lambda row: abs(style.number(row["kl"]) - style.number(row["bayes"])))
     return {
         "figure-2": (
             f"A random agent was seen once, doing “{ACTIONS[seen]}”. How surely will it do so again? By the "
@@ -224,6 +229,10 @@ def captions(result: Result) -> dict[str, str]:
             "mixture it has a KL of "
             f"{style.plain(ends[0]['kl'])} and {style.plain(ends[1]['kl'])} nats at the two ends, where "
             f"exact mixture inference has {style.plain(ends[0]['bayes'])} and "
-            f"{style.plain(ends[1]['bayes'])} (d)."
+            f"{style.plain(ends[1]['bayes'])} (d). Marks away from the species trained on are agents of a kind that "
+            "the observer never met: the lines are then exact inference from the wrong prior, and ToMnet need not be "
+            "wrong in the same way. In (d) the two lie furthest apart for the observer of "
+            f"{trained_on(strange['trained'])}, on agents of α = {strange['tested']:g}: {style.plain(strange['kl'])} "
+            f"against {style.plain(strange['bayes'])}."
         ),
     }

@@ -204,6 +204,12 @@ def percent(share: Any) -> str:
     return NOTHING if not math.isfinite(number(share)) else f"{plain(100 * number(share), 0)}%"
 
 
+def percent_between(share: Any, interval: Any) -> str:
+    """`88% [85, 91]`: a share and its 95% interval, where it has one."""
+    low, high = (100 * number(end) for end in interval or (None, None))
+    return percent(share) + (f" [{plain(low, 0)}, {plain(high, 0)}]" if math.isfinite(low + high) else "")
+
+
 def plain(value: Any, digits: int = 3) -> str:
     """A number for a reader: few digits, but never a 0.000 that is not zero; a minus that is not a hyphen."""
     value = number(value)

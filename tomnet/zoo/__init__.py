@@ -63,9 +63,19 @@ def load_run(folder: Path, experiment: str) -> dict[str, tuple[ToMnet, dict[str,
     for member in member_names(experiment):
         path = folder / member / OBSERVER
         if not path.exists():
-            raise BadFile(folder, f"holds no trained observer {member!r}", "is the run finished?")
+            raise _no_observer(folder, experiment, member)
         loaded[member] = read(path, experiment, member)
     return loaded
+
+
+def _no_observer(folder: Path, experiment: str, member: str) -> BadFile:
+    """A run that goes on, or a folder above or below the one that was meant."""
+    why = f"holds no trained observer {member!r}, no {member}/{OBSERVER}"
+    if any((folder / name).is_dir() for name in member_names(experiment)):
+        return BadFile(folder, why, "is the run finished?")
+    if (folder / OBSERVER).exists():
+        return BadFile(folder, why, f"the run folder lies above, the observer file is {folder / OBSERVER}")
+    return BadFile(folder, why, f"the folder of a run of {experiment} is expected, or an observer file")
 
 
 def read(path: Path, experiment: str, member: str | None = None) -> tuple[ToMnet, dict[str, Any]]:
@@ -125,14 +135,16 @@ def populations(folder: Path | None = None, conditions: tuple[str, ...] = ()) ->
     place = FOLDER / AGENTS if folder is None else Path(folder)
     wanted = [find_condition(name).name for name in conditions]
     if folder is not None and not place.is_dir():
-        raise BadFile(place, "no such folder")
+        raise BadFile(place, "not a folder" if place.exists() else "no such folder")
     there = [name for name in CONDITIONS if condition_file(name, place).exists()]
     missing = [name for name in dict.fromkeys([*wanted, *_promised(place)]) if name not in there]
     if missing or not there:
         what = " and ".join(missing) or "any condition"
         if folder is None:
             raise TomnetError(f"the zoo holds no pretrained agents of {what}; `tomnet agents train` trains them")
-        raise BadFile(place, f"holds no trained agents of {what}", "is the run finished?")
+        hint = f"there are {', '.join(there)}" if there else "the folder of a run of `tomnet agents train` is expected"
+        hint = "is the run finished?" if _promised(place) else hint
+        raise BadFile(place, f"holds no trained agents of {what}", hint)
     return {name: load_condition(name, place) for name in wanted or there}
 
 

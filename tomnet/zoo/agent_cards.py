@@ -6,7 +6,7 @@ from ..agents.actor_critic import NetworkConfig, Rewards
 from ..agents.population import Population
 from ..experiments.experiment import Result
 from ..named_arrays import named_arrays
-from .cards import claims_table, code, interval_text, number_text, table
+from .cards import claims_table, code, interval_text, number_text, shortfalls, table
 
 MEASURES = {
     "return": "return",
@@ -26,6 +26,7 @@ def compose_agents_card(populations: dict[str, Population], result: Result) -> s
         _architecture(populations),
         _evaluation(result),
         _use_and_limits(populations),
+        shortfalls(result),
     )
     return "\n\n".join(sections) + "\n"
 

@@ -4,41 +4,75 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..experiments.claims import Claim
-from ..experiments.experiment import Experiment, Result
+from ..experiments.experiment import Company, Experiment, Member, Result
+from ..experiments.run import check_preset
 from ..named_arrays import named_arrays
-from ..observer.tomnet import ObserverConfig, ToMnet
+from ..observer.tomnet import ToMnet
+from .descriptions import (
+    character_embedding,
+    character_net,
+    convolutions,
+    mental_net,
+    pieces,
+    predicts,
+    seen_before,
+    whom,
+    world_words,
+)
 
+Observers = dict[str, tuple[ToMnet, dict[str, Any]]]
+"""By name, each with what it says about itself."""
 LOSSES = ("network", "ideal", "no_past")  # the columns that make a table one of losses
 COLUMNS = (*LOSSES, "captured")
 
 
-def compose_card(experiment: Experiment, observers: dict[str, tuple[ToMnet, dict[str, Any]]], result: Result) -> str:
+def compose_card(experiment: Experiment, observers: Observers, result: Result) -> str:
+    members = {name: _member(experiment, name, about) for name, (_, about) in observers.items()}
+    losses = _losses(result.tables, next(iter(members.values())))
     sections = (
-        _what_it_is(experiment, observers),
+        _what_it_is(experiment, observers, members),
         _training(observers),
-        _architecture(observers),
-        _evaluation(result),
-        _losses(result.tables),
-        _use_and_limits(observers),
+        _architecture(observers, members),
+        _evaluation(result, members),
+        losses,
+        _use_and_limits(observers, members, result, bool(losses)),
     )
-    return "\n\n".join(sections) + "\n"
+    return "\n\n".join(section for section in sections if section) + "\n"
 
 
-def _what_it_is(experiment: Experiment, observers: dict) -> str:
+def _member(experiment: Experiment, name: str, about: dict[str, Any]) -> Member:
+    """How an observer of this name was trained: the header says with which preset."""
+    members = experiment.members(check_preset(about["preset"]))
+    return next(member for member in members if member.name == name)
+
+
+def _what_it_is(experiment: Experiment, observers: Observers, members: dict[str, Member]) -> str:
     names = ", ".join(f"`{name}`" for name in observers)
     figures = f"figure{'s' if len(experiment.figures) > 1 else ''} {', '.join(experiment.figures)}"
     place = f"section {experiment.section} ({figures})"
+    rows = [
+        (name, whom(members[name].species), seen_before(members[name], observer.config), predicts(observer.config))
+        for name, (observer, _) in observers.items()
+    ]
+    columns = ("observer", "trained on", "has seen of an agent when asked", "predicts")
     return f"""# {experiment.title}: pretrained observers
 
 Observers (ToMnets) for {place} of "Machine Theory of Mind": {names}.
-Each watches what an agent did and predicts what it will do next.
+Each is shown a state and predicts what the agent will do from there, by what it has seen of that agent before.
+{_snapshots(members)}
+{table(columns, rows)}
 
     tomnet evaluate {experiment.name}     # measures them on agents they have never met
 
 Licence: Apache-2.0, as the code. The training data are simulated episodes; no other data were used."""
 
 
-def _training(observers: dict[str, tuple[ToMnet, dict[str, Any]]]) -> str:
+def _snapshots(members: dict[str, Member]) -> str:
+    some = any(member.meeting.snapshots for member in members.values())
+    return "A snapshot is a single state and the action taken there, one of each past episode.\n" if some else ""
+
+
+def _training(observers: Observers) -> str:
     rows = []
     for name, (_, about) in observers.items():
         place = about.get("environment", {})
@@ -58,7 +92,7 @@ def _training(observers: dict[str, tuple[ToMnet, dict[str, Any]]]) -> str:
     return "\n\n".join(["## Training", table(columns, rows), code(commands)])
 
 
-def _architecture(observers: dict[str, tuple[ToMnet, dict[str, Any]]]) -> str:
+def _architecture(observers: Observers, members: dict[str, Member]) -> str:
     rows = []
     for name, (observer, _) in observers.items():
         config = observer.config
@@ -66,30 +100,29 @@ def _architecture(observers: dict[str, tuple[ToMnet, dict[str, Any]]]) -> str:
         rows.append(
             (
                 name,
-                _character_net(config),
-                config.embedding,
-                f"{config.torso_depth} convolutions, {config.channels} channels",
+                character_net(config),
+                character_embedding(members[name], config),
+                mental_net(members[name], config),
+                f"{convolutions(config.torso_depth)}, {config.channels} channels",
                 ", ".join(config.heads),
                 f"{count:,}",
             )
         )
-    columns = ("observer", "character net", "embedding", "prediction torso", "heads", "parameters")
+    columns = ("observer", "character net", "embedding", "mental net", "prediction torso", "heads", "parameters")
     return "## Architecture\n\n" + table(columns, rows)
 
 
-def _character_net(config: ObserverConfig) -> str:
-    width = f"{config.character_channels} channels"
-    if config.character == "sequence":
-        return f"a convolution and a convolutional LSTM, {width}"
-    return f"{config.character}, {config.character_depth} convolutions, {width}"
-
-
-def _evaluation(result: Result) -> str:
+def _evaluation(result: Result, members: dict[str, Member]) -> str:
     place = result.environment
-    how = (
-        f"On {place.get('agents', '–')} agents drawn with seed {result.seed}, none of them met in training "
-        f"({place.get('device', '–')}, {place.get('cores', '–')} cores, commit {place.get('commit') or '–'})."
-    )
+    agents = place.get("agents", "–")
+    if any(isinstance(member.species, Company) for member in members.values()):
+        whose = (
+            f"With `--agents {agents}` and seed {result.seed}, on agents of held-out networks: none of them was met in "
+            "training. Agents that were serve for comparison and to fit read-outs only"
+        )
+    else:
+        whose = f"On {agents} agents drawn with seed {result.seed}, none of them met in training"
+    how = f"{whose} ({place.get('device', '–')}, {place.get('cores', '–')} cores, commit {place.get('commit') or '–'})."
     return "\n\n".join(["## Evaluation", how, claims_table(result)])
 
 
@@ -106,9 +139,10 @@ def _claim_row(claim: Claim) -> tuple[str, ...]:
     return (claim.id, claim.verdict, number_text(claim.value), interval_text(claim.interval), ideal, claim.statement)
 
 
-def _losses(tables: dict[str, Any]) -> str:
-    parts = ["## Losses, in nats"]
-    for title, heads in _loss_tables("", tables):
+def _losses(tables: dict[str, Any], member: Member) -> str:
+    """Empty where an evaluation measured none."""
+    parts = []
+    for title, heads in _loss_tables("", tables, member):
         rows = [(head, *(number_text(row.get(name)) for name in COLUMNS)) for head, row in heads.items()]
         parts += [title, table(("prediction", "network", "ideal observer", "no past", "captured"), rows)]
     if "bayes_divergence" in tables:
@@ -117,33 +151,63 @@ def _losses(tables: dict[str, Any]) -> str:
             for row in tables["bayes_divergence"]
         ]
         parts.append("KL from the exact Bayesian predictive, on the species that each was trained on")
-        parts.append(table(("observer", "past episodes", "KL", "95% interval"), rows))
-    return "\n\n".join(parts)
+        parts.append(table(("observer", pieces(0, member).removeprefix("0 "), "KL", "95% interval"), rows))
+    own = [row for row in tables.get("losses", ()) if not row["shuffled"]]
+    if own:
+        rows = [
+            (row["observer"], row["part"], row["head"], number_text(row["loss"]), interval_text(row["interval"]))
+            for row in own
+        ]
+        parts.append(table(("observer", "agents", "prediction", "loss", "95% interval"), rows))
+    return "\n\n".join(["## Losses, in nats", *parts]) if parts else ""
 
 
-def _loss_tables(where: str, value: Any) -> Iterator[tuple[str, dict[str, dict]]]:
+def _loss_tables(where: str, value: Any, member: Member) -> Iterator[tuple[str, dict[str, dict]]]:
     """Every table of the network's losses beside the ideal observer's, wherever an experiment keeps it."""
     if isinstance(value, list):
         for row in value:
             if isinstance(row, dict) and "heads" in row:
-                yield f"After {row['past']} past episode{'s' if row['past'] != 1 else ''}", row["heads"]
+                yield f"After {pieces(row['past'], member)}", row["heads"]
     if isinstance(value, dict):
         if value and all(isinstance(row, dict) and set(LOSSES) <= row.keys() for row in value.values()):
             yield f"Observer `{where}`", value
             return
         for name, inner in value.items():
-            yield from _loss_tables(name, inner)
+            yield from _loss_tables(name, inner, member)
 
 
-def _use_and_limits(observers: dict[str, tuple[ToMnet, dict[str, Any]]]) -> str:
-    config = next(iter(observers.values()))[0].config
-    world = f"{config.size}×{config.size} gridworlds with {config.objects} objects"
-    return f"""## Intended use and limits
+def _use_and_limits(observers: Observers, members: dict[str, Member], result: Result, losses: bool) -> str:
+    configs = [observer.config for observer, _ in observers.values()]
+    worlds = "; ".join(dict.fromkeys(world_words(member.world) for member in members.values()))
+    lines = [
+        "For research and teaching: to redraw the paper's figures, to compare with other observers, to start from.",
+        f"They know {worlds}; and agents like those they were trained on.",
+        "About other agents, other worlds, animals or people they say nothing.",
+    ]
+    if any(isinstance(member.species, Company) for member in members.values()):
+        lines.append("Those agents have [a card of their own](../agents/README.md), and limits of their own.")
+    if losses:
+        lines.append("Their probabilities are calibrated only as far as the losses above show.")
+    if any(config.character_size for config in configs):
+        lines.append("An embedding groups agents by what they did, not by what they are.")
+    if any("belief" in config.heads for config in configs):
+        lines.append("A predicted belief is what such an agent would report, which need not be what it acts on.")
+    return "\n\n".join(["## Intended use and limits", "\n".join(lines), shortfalls(result)])
 
-For research and teaching: to redraw the paper's figures, to compare with other observers, to start from.
-They know {world}, and agents of the species they were trained on.
-About other agents, other worlds, animals or people they say nothing. Their probabilities are calibrated only
-as far as the losses above show, and an embedding groups agents by what they did, not by what they are."""
+
+def shortfalls(result: Result) -> str:
+    """What an evaluation says that the paper's claims do not hold of, or not wholly."""
+    if not result.claims:
+        return "None of the paper's claims was evaluated."
+    short = [claim for claim in result.claims if claim.verdict != "reproduced"]
+    if not short:
+        return "All of the paper's claims that were evaluated are reproduced."
+    rows = [
+        f"- {claim.id}, {claim.verdict}. {claim.statement}: {number_text(claim.value)} "
+        f"({interval_text(claim.interval)}), {claim.unit}; {claim.decided_by}."
+        for claim in short
+    ]
+    return "\n".join(["Short of the paper's claims:", "", *rows])
 
 
 def table(columns: tuple[str, ...], rows: list[tuple]) -> str:

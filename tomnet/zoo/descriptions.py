@@ -1,0 +1,88 @@
+"""Observers in words, for their cards: whom they meet, what they see, what they are made of, what they predict."""
+
+from ..agents.planner import PlannerSpecies
+from ..agents.random_policy import RandomSpecies
+from ..experiments.experiment import Company, Member
+from ..observer.tomnet import ObserverConfig
+from ..world.gridworld import World
+
+PREDICTIONS = {
+    "action": "the next action",
+    "consumption": "what will be eaten",
+    "successor": "where the agent will be",
+    "belief": "where the agent believes the objects to be",
+}
+
+
+def whom(species: RandomSpecies | PlannerSpecies | Company) -> str:
+    """The agents that an observer met in training."""
+    if isinstance(species, RandomSpecies):
+        return "random agents, their policies drawn from " + " or ".join(f"Dir({alpha:g})" for alpha in species.alphas)
+    if isinstance(species, PlannerSpecies):
+        greedy = f", {species.greedy_share:.0%} of them greedy" if species.greedy_share else ""
+        return f"goal-driven agents, their rewards drawn from Dir({species.alpha:g}){greedy}"
+    asked = ", asked for their beliefs" if species.beliefs else ""
+    return f"deep RL agents: the training networks of {', '.join(species.conditions)}{asked}"
+
+
+def seen_before(member: Member, config: ObserverConfig) -> str:
+    """What an observer has seen of an agent when it is asked about a state."""
+    seen = []
+    if config.character != "none":
+        low, high = member.meeting.min_past, member.meeting.max_past
+        seen.append(f"{low} to {pieces(high, member)}" if low < high else pieces(high, member))
+    if config.mental:
+        seen.append("the current episode so far")
+    return " and ".join(seen) or "nothing"
+
+
+def pieces(count: int, member: Member) -> str:
+    """`1 past episode`, or where it sees a single state and action of each, `3 snapshots`."""
+    piece = "snapshot" if member.meeting.snapshots else "past episode"
+    return f"{count} {piece}{'s' if count != 1 else ''}"
+
+
+def predicts(config: ObserverConfig) -> str:
+    return ", ".join(PREDICTIONS[head] for head in config.heads)
+
+
+def world_words(world: World) -> str:
+    words = f"{world.size}×{world.size} gridworlds with {world.objects} objects"
+    if not world.subgoal:
+        return words
+    moved = f"change places in {world.swap_probability:.0%} of cases" if world.swap_probability else "stay in place"
+    return f"{words} that {moved} when a subgoal is reached"
+
+
+# --- Nets
+
+
+def character_net(config: ObserverConfig) -> str:
+    if config.character == "none":
+        return "none"
+    width = f"{config.character_channels} channels"
+    if config.character == "sequence":
+        return f"a convolution and a convolutional LSTM, {width}"
+    over_time = " and an LSTM" if config.character == "episodes" else ""
+    return f"{convolutions(config.character_depth)}{over_time}, {width}"
+
+
+def character_embedding(member: Member, config: ObserverConfig) -> str:
+    if not config.character_size:
+        return "none"
+    return f"{config.character_size} dimensions{_price(member, config)}"
+
+
+def mental_net(member: Member, config: ObserverConfig) -> str:
+    if not config.mental:
+        return "none"
+    net = f"{convolutions(config.mental_depth)} and a convolutional LSTM, {config.mental_channels} channels"
+    return net + _price(member, config)
+
+
+def _price(member: Member, config: ObserverConfig) -> str:
+    return f", a Gaussian posterior that pays {member.training.beta:g} for a nat" if config.bottleneck else ""
+
+
+def convolutions(count: int) -> str:
+    return f"{count} convolution{'s' if count != 1 else ''}"
