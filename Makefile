@@ -5,7 +5,8 @@
 # make lock     resolve requirements.lock again (needs uv)
 
 PYTHON ?= python3
-PYTEST_ARGS ?=
+# several files at a time: most of the time goes into compiling, one program after the other
+PYTEST_ARGS ?= -n auto --maxprocesses 4 --dist loadfile
 
 # requirements.lock holds the CPU build of JAX. On a GPU: pip install '.[cuda]', then make … JAX_PLATFORMS=cuda
 export JAX_PLATFORMS ?= cpu
