@@ -102,10 +102,12 @@ def test_an_observer_of_beliefs_needs_agents_that_tell_theirs():
 
 
 def test_few_encounters_ask_few_agents(folder):
-    """Eight agents are in the company; for five encounters, two of them play, and others the next time."""
+    """Eight agents are in the company; for seven encounters, of two queries each, seven of them play once. With one
+    query each, two of them play, five times over: episodes then change roles."""
     member = Member(
         "few", Company(("3x3",), folder=folder), WORLD, minds.MEETING, TINY_BEHAVIOUR, SMALL_TRAINING, reuse=5
     )
+    alone = dataclasses.replace(member, training=dataclasses.replace(SMALL_TRAINING, queries=1))
     played = []
 
     class Counting(Member):
@@ -113,10 +115,11 @@ def test_few_encounters_ask_few_agents(folder):
             played.append(agents.preferred.shape[0])
             return super().meet(key, agents, **how)
 
-    counting = Counting(**vars(member))
-    shapes = eqx.filter_eval_shape(counting.sampler(), jax.random.key(0), 7)
-    assert played == [2]
-    assert shapes.past_real.shape == (7, 4)
+    for asked, count, queries in ((member, 7, (7, 2)), (alone, 2, (7,))):
+        shapes = eqx.filter_eval_shape(Counting(**vars(asked)).sampler(), jax.random.key(0), 7)
+        assert played.pop() == count
+        assert shapes.past_real.shape == (7, 4)
+        assert shapes.query.agent_cell.shape == queries
 
 
 def test_a_zoo_without_agents_says_so_in_one_line(tmp_path, monkeypatch):
