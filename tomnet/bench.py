@@ -177,7 +177,7 @@ def _training(what: str, member: Member, sizes: Sizes) -> Measurement:
     training, batches = member.training, sizes.batches
     count = training.batch * batches
     encounters = eqx.filter_jit(member.sampler())(jax.random.key(0), count // training.queries)
-    frames = frame_count(encounters.past, encounters.past_real)
+    frames = frame_count(encounters.past, encounters.shown)
     dealt = deal(frames_of(encounters), batches)
     encounters = jax.tree.map(lambda leaf: leaf[dealt], encounters).one_by_one()
     room = room_for(encounters)

@@ -76,35 +76,48 @@ def asked_often():
     return encounters(Meeting(2, 3, query_at_start=False), agents=200, queries=4)
 
 
-# --- Several queries after the same past
+# --- Several queries that share an agent's episodes
 
 
-def test_queries_that_share_a_past_are_about_other_episodes_of_the_same_agent(asked_often):
-    assert asked_often.past_real.shape == (200, 3)
+def test_shared_episodes_are_each_asked_about_after_some_of_the_others(asked_often):
+    assert asked_often.past_real.shape == (200, 4, 4)
     assert asked_often.query.agent_cell.shape == asked_often.recent.length.shape == (200, 4)
     assert (agent_of(asked_often.query) == agent_of(asked_often.past)[:, :1, 0]).all()
-    episodes = np.concatenate([episode_of(asked_often.query), episode_of(asked_often.past)[..., 0]], 1)
-    assert (np.sort(episodes, axis=1) == np.arange(7)).all()  # every one has one role
+    assert (episode_of(asked_often.query) == np.arange(4)).all()
+    assert (episode_of(asked_often.past)[..., 0] == np.arange(4)).all()
+    assert not asked_often.past_real[:, np.arange(4), np.arange(4)].any()  # nobody knows how the current one goes on
+    counts = asked_often.past_real.sum(-1)
+    assert set(counts.ravel().tolist()) == {2, 3}
+    assert asked_often.past_real[:, 3, :2].all()  # the first ones, where not all are seen
+    assert asked_often.past_real[:, 0, 1:3].all()
     times = asked_often.query.agent_cell
     assert (times == asked_often.recent.length).all()
     assert (times.std(1) > 0).mean() > 0.9  # each is asked at a time of its own
-    assert (asked_often.targets.action == (episode_of(asked_often.query) + times) % 5).all()
+    assert (asked_often.targets.action == (np.arange(4) + times) % 5).all()
 
 
-def test_one_by_one_keeps_the_queries_of_a_past_together(asked_often):
+def test_one_by_one_keeps_queries_that_share_episodes_together(asked_often):
     flat = asked_often.one_by_one()
-    assert flat.past_real.shape == (200, 3)
+    assert flat.past.length.shape == (200, 4)
+    assert flat.past_real.shape == (800, 4)
     assert (agent_of(flat.query) == np.repeat(agent_of(asked_often.past)[:, 0, 0], 4)).all()
-    assert (flat.query.agent_cell.reshape(200, 4) == asked_often.query.agent_cell).all()
     batches = jax.tree.map(lambda leaf: leaf.reshape(20, 10, *leaf.shape[1:]), asked_often).one_by_one()
-    assert batches.targets.action.shape == (20, 40)
+    assert batches.past_real.shape == (20, 40, 4)
     assert (batches.targets.action.ravel() == flat.targets.action).all()
     assert flat.one_by_one() is flat
 
 
-@pytest.mark.parametrize(("reuse", "queries"), [(1, 0), (2, 2)])
+def test_an_episode_is_shown_if_any_query_comes_after_it(asked_often, whole):
+    few = eqx.tree_at(lambda e: e.past_real, asked_often, asked_often.past_real & (np.arange(4) == 2))
+    for encounters in (few, few.one_by_one()):
+        assert encounters.shown.shape == (200, 4)
+        assert (encounters.shown == (np.arange(4) == 2)).mean() > 0.99
+    assert (whole.shown == whole.past_real).all()
+
+
+@pytest.mark.parametrize(("reuse", "queries"), [(1, 0), (2, 2), (1, 5)])
 def test_a_number_of_queries_that_makes_no_sense_is_refused(reuse, queries):
-    with pytest.raises(BadSetting, match=f"queries={queries}|queries = {queries}|queries.*{queries}"):
+    with pytest.raises(BadSetting, match=f"queries = {queries}: of an agent's 4 episodes"):
         meet(jax.random.key(0), Numbered(jnp.arange(2)), numbered_episodes, Meeting(0, 3), reuse=reuse, queries=queries)
 
 

@@ -149,7 +149,8 @@ def test_a_run_trains_each_member_in_a_folder_of_its_own_and_writes_the_result(w
     result = run(tiny_ones, "smoke", 5, tmp_path, resume=True)
     assert [call["folder"] for call in calls] == [tmp_path / "tiny", tmp_path / "other"]
     assert all(call["seed"] == 5 and call["resume"] for call in calls)
-    assert calls[0]["sample"] == MEMBER.sample
+    drawn = calls[0]["sample"](jax.random.key(3), 2)
+    assert eqx.tree_equal(drawn, MEMBER.sample(jax.random.key(3), 2))
     assert calls[0]["about"]["command"] == "tomnet run tiny-ones --preset smoke --seed 5"
     assert result.tables == {"names": ["tiny", "other"], "agents": AGENTS["smoke"], "seed": 5}
     assert load_result(tmp_path) == result

@@ -102,8 +102,8 @@ def test_an_observer_of_beliefs_needs_agents_that_tell_theirs():
 
 
 def test_few_encounters_ask_few_agents(folder):
-    """Eight agents are in the company; for seven encounters, of two queries each, seven of them play once. With one
-    query each, two of them play, five times over: episodes then change roles."""
+    """Eight agents are in the company; for seven encounters, of five queries each, seven of them play. With one query
+    each, two of them do, and their episodes change roles."""
     member = Member(
         "few", Company(("3x3",), folder=folder), WORLD, minds.MEETING, TINY_BEHAVIOUR, SMALL_TRAINING, reuse=5
     )
@@ -115,10 +115,10 @@ def test_few_encounters_ask_few_agents(folder):
             played.append(agents.preferred.shape[0])
             return super().meet(key, agents, **how)
 
-    for asked, count, queries in ((member, 7, (7, 2)), (alone, 2, (7,))):
+    for asked, count, queries in ((member, 7, (7, 5)), (alone, 2, (7,))):
         shapes = eqx.filter_eval_shape(Counting(**vars(asked)).sampler(), jax.random.key(0), 7)
         assert played.pop() == count
-        assert shapes.past_real.shape == (7, 4)
+        assert shapes.past_real.shape == (*queries, 5 if asked is member else 4)
         assert shapes.query.agent_cell.shape == queries
 
 

@@ -30,18 +30,19 @@ class Meetings:
         draw = RandomSpecies.sample
 
         def note(alphas, policies):
-            self.agents.setdefault(alphas, []).append(np.asarray(policies))
+            self.agents.setdefault(tuple(float(alpha) for alpha in alphas), []).append(np.asarray(policies))
 
         def sample(species, key, count):
             drawn = draw(species, key, count)
-            jax.debug.callback(lambda policies: note(species.alphas, policies), drawn.action_probabilities)
+            jax.debug.callback(note, species.alphas, drawn.action_probabilities)
             return drawn
 
         patch.setattr(RandomSpecies, "sample", sample)
 
     def of(self, *alphas: float) -> set[bytes]:
         jax.effects_barrier()
-        return {policy.tobytes() for policies in self.agents[alphas] for policy in policies}
+        (mine,) = (met for noted, met in self.agents.items() if np.allclose(noted, alphas))  # noted in float32
+        return {policy.tobytes() for policies in mine for policy in policies}
 
 
 @pytest.fixture(scope="module")

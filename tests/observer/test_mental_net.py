@@ -138,16 +138,14 @@ def test_the_belief_loss_is_the_cross_entropy_with_what_the_agent_says(reading):
     assert losses_each(reading.predictions, targets)["belief"][2] == pytest.approx(by_hand, rel=1e-5)
 
 
-def test_queries_that_share_a_past_are_read_as_if_each_had_its_own(observer):
-    """Six queries after two pasts: the same as six encounters, the pasts told three times over."""
-    recent = current_episodes(lengths=(0, 3, 20, 9, 1, 5))
+def test_queries_that_share_episodes_are_read_as_if_each_had_its_own(observer):
+    """Six queries about two agents' episodes: the same as six encounters, with the episodes told three times over."""
     some = random_encounters(past_counts=(3, 1, 2, 3, 0, 1))
-    asked = (recent, some.query, some.targets)
-    pasts = jax.tree.map(lambda leaf: leaf[:2], (some.past, some.past_real))
+    asked = (some.past_real, current_episodes(lengths=(0, 3, 20, 9, 1, 5)), some.query, some.targets)
+    past = jax.tree.map(lambda leaf: leaf[:2], some.past)
     in_groups = jax.tree.map(lambda leaf: leaf.reshape(2, 3, *leaf.shape[1:]), asked)
-    shared = read(observer, Encounter(*pasts, *in_groups).one_by_one())
-    told_again = jax.tree.map(lambda leaf: jnp.repeat(leaf, 3, axis=0), pasts)
-    alone = read(observer, Encounter(*told_again, *asked))
+    shared = read(observer, Encounter(past, *in_groups).one_by_one())
+    alone = read(observer, Encounter(jax.tree.map(lambda leaf: jnp.repeat(leaf, 3, axis=0), past), *asked))
     for one, other in zip(jax.tree.leaves(shared), jax.tree.leaves(alone), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-5)
-    assert np.abs(np.asarray(alone.predictions.action[0] - alone.predictions.action[3])).max() > 1e-4
+    assert np.abs(np.asarray(alone.character.mean[0] - alone.character.mean[1])).max() > 1e-4

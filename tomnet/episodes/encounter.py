@@ -1,5 +1,6 @@
 """An encounter: what one training example is, and how encounters with a population are drawn."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -18,22 +19,33 @@ Play = Callable[[Array, Any, int], Episode | Told]
 
 
 class Encounter(eqx.Module):
-    """What was seen of an agent before, and a question about its current episode; or several that share the past."""
+    """What was seen of an agent before, and a query about its current episode.
+
+    Several queries may share one set of past episodes, each with another selection of them. They then have an axis of
+    their own after those of the batch, or, `one_by_one`, come one after the other in a batch that is longer.
+    """
 
     past: Episode  # batch axes: *batch past
-    past_real: Bool[Array, "*batch past"]  # the others are padding
+    past_real: Bool[Array, "*batch past"]  # which of them this query comes after; the others are padding
     recent: Episode | None  # the current episode before the query; None where queries come at the start
     query: Snapshot
     targets: Targets
 
+    @property
+    def shown(self) -> Bool[Array, "*batch past"]:
+        """Which past episodes there is a query after, each counted once."""
+        *batch, past = self.past.length.shape
+        queries = math.prod(self.past_real.shape[:-1]) // math.prod(batch)
+        return jnp.asarray(self.past_real).reshape(*batch, queries, past).any(-2)
+
     def one_by_one(self) -> "Encounter":
-        """Where a past has several queries, an axis of their own, they go into the batch: those of a past together."""
-        if self.query.agent_cell.ndim < self.past_real.ndim:
+        """The axis of queries merged into the batch; those that share past episodes stay together."""
+        axis = self.past.length.ndim - 2
+        if self.query.agent_cell.ndim == axis + 1:
             return self
-        axis = self.past_real.ndim - 2
 
         def asked(encounter: Encounter):
-            return encounter.recent, encounter.query, encounter.targets
+            return encounter.past_real, encounter.recent, encounter.query, encounter.targets
 
         in_a_row = jax.tree.map(lambda leaf: leaf.reshape(*leaf.shape[:axis], -1, *leaf.shape[axis + 2 :]), asked(self))
         return eqx.tree_at(asked, self, in_a_row, is_leaf=lambda leaf: leaf is None)
@@ -73,25 +85,28 @@ def meet(
     """`times * reuse` encounters with each agent of a population (leading axis), each with `past` episodes or a
     random number.
 
-    Each time, every agent plays `max_past + queries` fresh episodes. With `reuse` above 1 they change roles: each
-    encounter takes another one as the current episode, which is cheaper than planning new ones. With `queries` above
-    1, an encounter asks about that many current episodes after the same past (a further axis): what an observer makes
-    of the past need then be computed once.
+    Each time, every agent plays `max_past + 1` fresh episodes. With `reuse` above 1 they change roles: each encounter
+    takes another one as the current episode, which is cheaper than planning new ones. With `queries` above 1 they do so
+    within an encounter (a further axis): what an observer makes of an episode need then be computed only once.
     """
     if past is not None:
         meeting.check(past)
     if not 1 <= reuse <= meeting.max_past + 1:
         raise BadSetting("reuse", reuse, f"an agent's {meeting.max_past + 1} episodes give as many encounters")
-    if queries < 1 or (reuse > 1 and queries > 1):
-        raise BadSetting("queries", queries, f"at least 1, and episodes that change roles (reuse={reuse}) have one")
+    if not 1 <= queries <= meeting.max_past + 1 or (reuse > 1 and queries > 1):
+        raise BadSetting(
+            "queries",
+            queries,
+            f"of an agent's {meeting.max_past + 1} episodes; and one where reuse = {reuse} is above 1",
+        )
 
     def once(key, agent) -> Encounter:
         play_key, order_key, *keys = jax.random.split(key, reuse + 2)
-        episodes = play(play_key, agent, meeting.max_past + queries)
-        order = jax.random.permutation(order_key, meeting.max_past + queries)
-        encounters = [
-            _one_encounter(keys[i], episodes, jnp.roll(order, i), meeting, past, queries) for i in range(reuse)
-        ]
+        episodes = play(play_key, agent, meeting.max_past + 1)
+        if queries > 1:
+            return jax.tree.map(lambda leaf: leaf[None], _shared_encounter(keys[0], episodes, meeting, past, queries))
+        order = jax.random.permutation(order_key, meeting.max_past + 1)
+        encounters = [_one_encounter(keys[i], episodes, jnp.roll(order, i), meeting, past) for i in range(reuse)]
         return jax.tree.map(lambda *leaves: jnp.stack(leaves), *encounters)
 
     def with_one(key, agent) -> Encounter:
@@ -108,36 +123,57 @@ def meet(
 
 
 def _one_encounter(
-    key: Key[Scalar, ""],
-    told: Episode | Told,
-    order: Int[Array, "episode"],
-    meeting: Meeting,
-    past: int | None,
-    queries: int,
+    key: Key[Scalar, ""], told: Episode | Told, order: Int[Array, "episode"], meeting: Meeting, past: int | None
 ) -> Encounter:
     count_key, time_key, view_key, query_key, recent_key, snapshot_key = jax.random.split(key, 6)
-    episodes = told.episode if isinstance(told, Told) else told
-    earlier = jax.tree.map(lambda leaf: leaf[order[queries:]], episodes)
+    earlier = _seen((snapshot_key, view_key), jax.tree.map(lambda leaf: leaf[order[1:]], _episodes(told)), meeting)
+    asked = _ask((time_key, query_key, recent_key), told, order[0], meeting)
+    return Encounter(earlier, jnp.arange(meeting.max_past) < _count(count_key, meeting, past), *asked)
+
+
+def _shared_encounter(
+    key: Key[Scalar, ""], told: Episode | Told, meeting: Meeting, past: int | None, queries: int
+) -> Encounter:
+    """Each of the first episodes is asked about, after some of the others."""
+    count_key, time_key, view_key, query_key, recent_key, snapshot_key = jax.random.split(key, 6)
+    current, other = jnp.arange(queries)[:, None], jnp.arange(meeting.max_past + 1)
+    place = other - (other > current)  # of an episode among those before the current one
+    counts = jax.vmap(lambda key: _count(key, meeting, past))(jax.random.split(count_key, queries))
+    keys = tuple(jax.random.split(key, queries) for key in (time_key, query_key, recent_key))
+    asked = jax.vmap(lambda keys, which: _ask(keys, told, which, meeting))(keys, current[:, 0])
+    earlier = _seen((snapshot_key, view_key), _episodes(told), meeting)
+    return Encounter(earlier, (other != current) & (place < counts[:, None]), *asked)
+
+
+def _episodes(told: Episode | Told) -> Episode:
+    return told.episode if isinstance(told, Told) else told
+
+
+def _count(key: Key[Scalar, ""], meeting: Meeting, past: int | None) -> Int[Array, ""]:
+    return jax.random.randint(key, (), meeting.min_past, meeting.max_past + 1) if past is None else jnp.int32(past)
+
+
+def _seen(keys: tuple[Array, Array], episodes: Episode, meeting: Meeting) -> Episode:
+    """Past episodes as an observer sees them."""
+    snapshot_key, view_key = keys
+    count = episodes.length.shape[0]
     if meeting.snapshots:
-        times = (jax.random.uniform(snapshot_key, (meeting.max_past,)) * earlier.length).astype(jnp.int32)
-        earlier = jax.vmap(Episode.at)(earlier, times)
-    earlier = jax.vmap(meeting.view)(jax.random.split(view_key, meeting.max_past), earlier)
-    count = jax.random.randint(count_key, (), meeting.min_past, meeting.max_past + 1) if past is None else past
+        times = (jax.random.uniform(snapshot_key, (count,)) * episodes.length).astype(jnp.int32)
+        episodes = jax.vmap(Episode.at)(episodes, times)
+    return jax.vmap(meeting.view)(jax.random.split(view_key, count), episodes)
 
-    def ask(which, time_key, query_key, recent_key):
-        current = jax.tree.map(lambda leaf: leaf[which], episodes)
-        beliefs = told.beliefs[which] if isinstance(told, Told) else None
-        if meeting.query_at_start:
-            time, recent = jnp.int32(0), None
-        else:
-            time = (jax.random.uniform(time_key) * current.length).astype(jnp.int32)
-            recent = meeting.view(recent_key, current.until(time))
-        query = meeting.view(query_key, current.at(time)).first_state()
-        return recent, query, targets_from(current, time, beliefs)
 
-    keys = (time_key, query_key, recent_key)
-    if queries == 1:
-        asked = ask(order[0], *keys)
+def _ask(
+    keys: tuple[Array, Array, Array], told: Episode | Told, which: Int[Array, ""], meeting: Meeting
+) -> tuple[Episode | None, Snapshot, Targets]:
+    """A query about one of the episodes: what came before it, the state asked about, and the answers."""
+    time_key, query_key, recent_key = keys
+    current = jax.tree.map(lambda leaf: leaf[which], _episodes(told))
+    beliefs = told.beliefs[which] if isinstance(told, Told) else None
+    if meeting.query_at_start:
+        time, recent = jnp.int32(0), None
     else:
-        asked = jax.vmap(ask)(order[:queries], *(jax.random.split(key, queries) for key in keys))
-    return Encounter(earlier, jnp.arange(meeting.max_past) < count, *asked)
+        time = (jax.random.uniform(time_key) * current.length).astype(jnp.int32)
+        recent = meeting.view(recent_key, current.until(time))
+    query = meeting.view(query_key, current.at(time)).first_state()
+    return recent, query, targets_from(current, time, beliefs)

@@ -58,6 +58,9 @@ class Company:
         return np.repeat(np.arange(len(parts)), counts)
 
 
+ANYONE = RandomSpecies((1.0,))
+
+
 @dataclasses.dataclass(frozen=True)
 class Member:
     """One observer of an experiment: whom it meets, how, and how it is trained."""
@@ -86,12 +89,19 @@ class Member:
         if isinstance(self.species, Company):
             # as an argument, so that the compiled program does not hold the weights as constants
             return eqx.Partial(self._sample_company, agents=self.species.agents())
+        if isinstance(self.species, RandomSpecies):
+            # as an argument, so that one compiled program serves the species of all alphas
+            anyone = dataclasses.replace(self, name="", species=ANYONE, observer=ObserverConfig())
+            return eqx.Partial(Member.sample, anyone, species=jax.tree.map(jnp.asarray, self.species))
         return self.sample
 
-    def sample(self, key: Key[Scalar, ""], count: int) -> Encounter:
-        assert not isinstance(self.species, Company)
+    def sample(
+        self, key: Key[Scalar, ""], count: int, *, species: RandomSpecies | PlannerSpecies | None = None
+    ) -> Encounter:
+        drawn_from = species or self.species
+        assert not isinstance(drawn_from, Company)
         agent_key, meet_key = jax.random.split(key)
-        agents = self.species.sample(agent_key, -(-count // self.reuse))
+        agents = drawn_from.sample(agent_key, -(-count // self.reuse))
         encounters = self.meet(meet_key, agents, reuse=self.reuse)
         return jax.tree.map(lambda leaf: leaf[:count], encounters)
 

@@ -1,6 +1,6 @@
 """Section 3.2, first experiment: from one full trajectory to action, object and successor map on a new level.
 
-    tomnet run goal-inference --preset laptop     14 min on two cores: a consumption loss of 0.84 nats (ideal: 0.37)
+    tomnet run goal-inference --preset laptop     12 min on two cores: a consumption loss of 0.84 nats (ideal: 0.37)
     tomnet run goal-inference --preset full       6 min on an H200 that three runs shared: 0.46 nats
 
 Goal: at least 90% (consumption) and 80% (action, successor maps) of what the past can tell, for 2-D and 8-D
@@ -146,5 +146,5 @@ EXPERIMENT = Experiment(
     claims=("G1", "G7"),
     members=members,
     evaluate=evaluate,
-    minutes={"smoke": "≤ 2 min", "laptop": "14 min", "full": "6 min"},
+    minutes={"smoke": "≤ 2 min", "laptop": "12 min", "full": "6 min"},
 )

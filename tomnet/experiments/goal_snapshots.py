@@ -1,7 +1,7 @@
 """Section 3.2, second experiment: a few snapshots of the past, one state/action pair each.
 
-    tomnet run goal-snapshots --preset laptop     15 min on two cores: the preferred object told in 90% (G5)
-    tomnet run goal-snapshots --preset full       4 min on an H200 that three runs shared: in 97%
+    tomnet run goal-snapshots --preset laptop     13 min on two cores: the preferred object told in 90% (G5)
+    tomnet run goal-snapshots --preset full       4 min on an H200: in 98%
 
 Goal: predictions that improve with every snapshot; above chance with none; and a 2-D embedding in which the
 preferred object shows, also when the next action is the only prediction trained.
@@ -285,5 +285,5 @@ EXPERIMENT = Experiment(
     claims=("G2", "G3", "G4", "G5", "G6"),
     members=members,
     evaluate=evaluate,
-    minutes={"smoke": "≤ 2 min", "laptop": "15 min", "full": "4 min"},
+    minutes={"smoke": "≤ 2 min", "laptop": "13 min", "full": "4 min"},
 )

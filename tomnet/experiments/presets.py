@@ -42,9 +42,9 @@ DEEP_OBSERVER = {
     "full": READER,
 }
 DEEP_TRAINING = {
-    "smoke": TrainingConfig(steps=4, batch=16, queries=2, chunk=2, held_out=16, evaluate_every=1),
-    "laptop": TrainingConfig(steps=400, batch=32, queries=4, learning_rate=3e-3, chunk=20),
+    "smoke": TrainingConfig(steps=4, batch=10, queries=5, chunk=2, held_out=20, evaluate_every=1),
+    "laptop": TrainingConfig(steps=400, batch=40, queries=5, learning_rate=3e-3, chunk=20, held_out=250),
     "full": TrainingConfig(
-        steps=8_000, batch=512, queries=4, learning_rate=2e-3, chunk=20, held_out=2048, evaluate_every=25
+        steps=6_400, batch=640, queries=5, learning_rate=2e-3, chunk=20, held_out=2000, evaluate_every=25
     ),
 }

@@ -32,7 +32,7 @@ N_PAST = (0, 1, 5, 10)
 FLAT, FLAT_ALPHA = "alpha-1-2d", 1.0  # Fig. 3b shows this species: its agents differ in degree, not only in kind
 TRAINING = {
     "smoke": TrainingConfig(steps=4, batch=16, chunk=2, held_out=16, evaluate_every=1),
-    "laptop": TrainingConfig(steps=750, batch=32, learning_rate=3e-3, chunk=50),
+    "laptop": TrainingConfig(steps=600, batch=32, learning_rate=3e-3, chunk=50),
     "full": TrainingConfig(steps=6_000, batch=512, learning_rate=2e-3, chunk=500, held_out=2048, evaluate_every=2),
 }
 MEETING = Meeting(min_past=0, max_past=10, snapshots=True)

@@ -12,7 +12,15 @@ from jaxtyping import Array, Bool, Float, Key, Scalar
 from .frames import PackedFrames
 from .layers import ConvLSTM, Convolution, Dense, Normalise, ReadOut, ResNet, pooled, pooled_width
 
-Embedding = Float[Array, "agent feature"]
+Embedding = Float[Array, "query feature"]
+
+
+def summed(each: Float[Array, "episode feature"], past_real: Bool[Array, "query past"]) -> Embedding:
+    """The sum over the episodes that each query comes after; several queries may share an agent's episodes."""
+    past = past_real.shape[1]
+    each = each.reshape(-1, 1, past, each.shape[-1])
+    real = past_real.reshape(each.shape[0], -1, past, 1)
+    return jnp.where(real, each, 0).sum(2).reshape(past_real.shape[0], -1)
 
 
 class EpisodeNet(eqx.Module):
@@ -41,7 +49,7 @@ class EpisodeNet(eqx.Module):
         self.read_out = read_out
 
     def __call__(
-        self, packed: PackedFrames, past_real: Bool[Array, "agent past"], training: bool
+        self, packed: PackedFrames, past_real: Bool[Array, "query past"], training: bool
     ) -> tuple[Embedding, "EpisodeNet"]:
         features, resnet = self.resnet(packed.planes, packed.real, training)
         steps = packed.unpack(pooled(features, packed.agent_cell, self.read_out))
@@ -53,9 +61,7 @@ class EpisodeNet(eqx.Module):
             return jax.tree.map(lambda new, old: jnp.where(real[:, None], new, old), looked, memory), None
 
         (hidden, _), _ = jax.lax.scan(look, (blank, blank), (steps.swapaxes(0, 1), packed.step_real.T))
-        each = self.dense(hidden).reshape(*past_real.shape, -1)
-        embedding = jnp.where(past_real[..., None], each, 0).sum(1)
-        return embedding, eqx.tree_at(lambda net: net.resnet, self, resnet)
+        return summed(self.dense(hidden), past_real), eqx.tree_at(lambda net: net.resnet, self, resnet)
 
 
 class SnapshotNet(eqx.Module):
@@ -82,13 +88,11 @@ class SnapshotNet(eqx.Module):
         self.read_out = read_out
 
     def __call__(
-        self, packed: PackedFrames, past_real: Bool[Array, "agent past"], training: bool
+        self, packed: PackedFrames, past_real: Bool[Array, "query past"], training: bool
     ) -> tuple[Embedding, "SnapshotNet"]:
         features, resnet = self.resnet(packed.planes, packed.real, training)
         each = self.dense(pooled(features, packed.agent_cell, self.read_out))
-        each = packed.unpack(each)[:, 0].reshape(*past_real.shape, -1)
-        embedding = jnp.where(past_real[..., None], each, 0).sum(1)
-        return embedding, eqx.tree_at(lambda net: net.resnet, self, resnet)
+        return summed(packed.unpack(each)[:, 0], past_real), eqx.tree_at(lambda net: net.resnet, self, resnet)
 
 
 class SequenceNet(eqx.Module):
@@ -105,7 +109,7 @@ class SequenceNet(eqx.Module):
         self.dense = Dense(channels, embedding, key=out_key)
 
     def __call__(
-        self, packed: PackedFrames, past_real: Bool[Array, "agent past"], training: bool
+        self, packed: PackedFrames, past_real: Bool[Array, "query past"], training: bool
     ) -> tuple[Embedding, "SequenceNet"]:
         maps = packed.unpack(jax.nn.relu(self.convolution(packed.planes)))[:, 0]
         maps = maps.reshape(*past_real.shape, *maps.shape[1:])

@@ -84,7 +84,7 @@ def frame_count(episodes: Episode, real: Bool[Array, "*batch episode"]) -> Int[A
 
 def frames_of(encounters: Encounter) -> Int[Array, "*batch"]:
     """Real frames of each encounter: of the past, and of the current episodes so far."""
-    count = frame_count(encounters.past, encounters.past_real)
+    count = frame_count(encounters.past, encounters.shown)
     if encounters.recent is None:
         return count
     length = encounters.recent.length.astype(jnp.int32)
@@ -99,7 +99,7 @@ def usual_room(encounters: Encounter, batch: int) -> Room:
         each = each.astype(jnp.float32)
         return int(batch * each.mean() + 4 * batch**0.5 * each.std())
 
-    count = frame_count(encounters.past, encounters.past_real)
+    count = frame_count(encounters.past, encounters.shown)
     if encounters.recent is None:
         return Room(int(1.1 * batch * float(count.mean())))  # batches are dealt out evenly, so there is little spread
     length = encounters.recent.length
@@ -115,7 +115,7 @@ def recent_waves(recent: Episode) -> Int[Array, "*batch wave"]:
 
 def room_for(encounters: Encounter, usual: Room | None = None) -> Room:
     """Room for every batch (all leading axes but the last are batches); at least the `usual`."""
-    past = int(frame_count(encounters.past, encounters.past_real).sum(-1).max())
+    past = int(frame_count(encounters.past, encounters.shown).sum(-1).max())
     needed = Room(past)
     if encounters.recent is not None:
         count = int(encounters.recent.length.astype(jnp.int32).sum(-1).max())

@@ -77,19 +77,20 @@ class ToMnet(eqx.Module):
     def characterise(
         self,
         past: Episode,
-        past_real: Bool[Array, "agent past"],
+        past_real: Bool[Array, "query past"],
         *,
         capacity: int,
         training: bool = False,
         dtype=jnp.float32,
     ) -> tuple[Posterior, CharacterNet | None]:
-        """What each agent's past episodes tell of its character."""
+        """What past episodes tell of each query's agent; several queries may share an agent's, and each see some."""
         outputs = self.config.character_size * (2 if self.config.bottleneck else 1)
         if self.character_net is None or past_real.shape[1] == 0:
             nothing = jnp.zeros((past_real.shape[0], outputs))
             return posterior_from(nothing, self.config.bottleneck), self.character_net
         episodes = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), past)
-        packed = pack(episodes, past_real.reshape(-1), capacity, dtype)
+        shown = past_real.reshape(past.length.shape[0], -1, past_real.shape[1]).any(1)
+        packed = pack(episodes, shown.reshape(-1), capacity, dtype)
         embedding, net = self.character_net(packed, past_real, training)
         return posterior_from(embedding, self.config.bottleneck), net
 
@@ -137,8 +138,6 @@ class ToMnet(eqx.Module):
         character_key, mental_key = (None, None) if key is None else jax.random.split(key)
         mode = {"training": training, "dtype": dtype}
         character, character_net = self.characterise(encounters.past, encounters.past_real, capacity=room.past, **mode)
-        queries = encounters.query.agent_cell.shape[0] // encounters.past_real.shape[0]
-        character = jax.tree.map(lambda leaf: jnp.repeat(leaf, queries, axis=0), character)  # for each query of a past
         drawn, mental, mental_net = character.draw(character_key), None, self.mental_net
         if self.mental_net is not None:
             assert encounters.recent is not None  # check_kind has seen to it

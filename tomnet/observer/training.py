@@ -47,7 +47,7 @@ CHECKPOINT, OBSERVER, METRICS, CONFIG = (
 class TrainingConfig:
     steps: int
     batch: int = 64  # queries in a step
-    queries: int = 1  # that share a past
+    queries: int = 1  # about the same agent's episodes, which are then read only once
     learning_rate: float = 1e-3
     chunk: int = 20  # steps between two looks at the clock, the loss and the checkpoint
     held_out: int = 256  # encounters evaluated while it runs
@@ -158,7 +158,7 @@ def train_chunk(
         state, losses = many_steps(state, batches, training, room)
     else:
         rows = []
-        for index in range(batches.past_real.shape[0]):
+        for index in range(batches.past.length.shape[0]):
             batch = jax.tree.map(lambda leaf, index=index: leaf[index], batches)
             state, row = one_step(state, batch, training, room)
             rows.append(row)

@@ -6,7 +6,7 @@ from ..agents.actor_critic import NetworkConfig, Rewards
 from ..agents.population import Population
 from ..experiments.experiment import Result
 from ..named_arrays import named_arrays
-from .cards import claims_table, code, interval_text, number_text, shortfalls, table
+from .cards import claims_table, code, interval_text, number_text, shortfalls, table, versions
 
 MEASURES = {
     "return": "return",
@@ -68,7 +68,7 @@ def _training(populations: dict[str, Population]) -> str:
                 f"{about.get('seconds', 0):,.0f}",
                 about.get("seed", "–"),
                 f"{place.get('device', '–')}, {place.get('cores', '–')} cores",
-                f"tomnet {place.get('tomnet', '–')}, jax {place.get('jax', '–')}, commit {place.get('commit') or '–'}",
+                versions(place),
             )
         )
     columns = ("condition", "preset", "kept", "diverged", "steps of each", "seconds (all conditions)", "seed")

@@ -84,12 +84,18 @@ def _training(observers: Observers) -> str:
                 f"{about.get('seconds', 0):,.0f}",
                 about.get("seed", "–"),
                 f"{place.get('device', '–')}, {place.get('cores', '–')} cores",
-                f"tomnet {place.get('tomnet', '–')}, jax {place.get('jax', '–')}",
+                versions(place),
             )
         )
     columns = ("observer", "preset", "encounters", "seconds", "seed", "device", "versions")
     commands = sorted({about.get("command", "–") for _, about in observers.values()})
     return "\n\n".join(["## Training", table(columns, rows), code(commands)])
+
+
+def versions(place: dict[str, Any]) -> str:
+    """What something was trained with, as its environment says."""
+    commit = place.get("commit") or "–"
+    return f"tomnet {place.get('tomnet', '–')}, jax {place.get('jax', '–')}, commit {commit}"
 
 
 def _architecture(observers: Observers, members: dict[str, Member]) -> str:
