@@ -1,12 +1,20 @@
 """Habits of CONTRIBUTING.md that a test can check."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
 
 import tomnet
 
+ROOT = Path(tomnet.__file__).parents[1]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(ROOT.glob("docs/*.md")),
+    *sorted(ROOT.glob("tomnet/zoo/*/*.md")),
+]
 FILES = sorted(Path(tomnet.__file__).parent.rglob("*.py"))
 
 
@@ -25,3 +33,9 @@ def test_keys_come_first_in_functions_and_by_keyword_in_constructors(path):
             assert "key" not in positional, f"{path.name}: line {function.lineno}"
         elif "key" in positional:
             assert positional[0] == "key", f"{path.name}: {function.name}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_within_the_project_lead_somewhere(page):
+    links = re.findall(r"\]\(([^)#:]+)[^):]*\)", page.read_text())
+    assert [link for link in links if not (page.parent / link).exists()] == []

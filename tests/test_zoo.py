@@ -17,7 +17,7 @@ from tomnet.experiments.experiment import Result
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.observer.checkpoint import save_observer
 from tomnet.observer.tomnet import ObserverConfig
-from tomnet.zoo.cards import compose_card
+from tomnet.zoo.cards import compose_card, versions
 
 NAME, MEMBERS = "goal-inference", ["2d", "8d"]
 CONFIG = ObserverConfig(channels=2, character_channels=2, character_depth=1, torso_depth=1)
@@ -200,6 +200,17 @@ def test_what_ships_loads_and_knows_where_it_comes_from(name, monkeypatch):
         assert about["encounters"] > 0
 
 
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_the_card_that_ships_is_that_of_the_observers_that_ship(name, monkeypatch):
+    monkeypatch.undo()
+    if not zoo.available(name):
+        pytest.skip("not pretrained yet")
+    observers = zoo.load_all(name)
+    written = compose_card(EXPERIMENTS[name], observers, hand_made(name))
+    before_evaluation, _ = written.split("## Evaluation")
+    assert zoo.card(name).read_text().startswith(before_evaluation)
+
+
 # --- Agents
 
 
@@ -305,3 +316,4 @@ def test_the_agents_that_ship_load_and_know_where_they_come_from(monkeypatch):
         assert population.about["command"].startswith("tomnet agents train")
         assert population.training
         assert population.held_out
+        assert versions(population.about["environment"]) in zoo.agents_card().read_text()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tomnet.experiments.claims import bootstrap, captured, mean_interval, verdict
+from tomnet.experiments.claims import bootstrap, captured, mean_interval, share_interval, verdict
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,15 @@ def test_an_interval_holds_the_truth_19_times_in_20(agents):
     random = np.random.default_rng(0)
     intervals = [mean_interval(random.normal(3.0, 2.0, agents))[1] for _ in range(1000)]
     assert 0.93 < np.mean([low < 3.0 < high for low, high in intervals]) < 0.97
+
+
+def test_a_share_has_an_interval_within_0_and_1():
+    """39 of 40: by hand, Wilson's interval is 0.871 … 0.996."""
+    share, (low, high) = share_interval(np.array([1.0] * 39 + [0.0]))
+    assert share == 39 / 40
+    assert (low, high) == pytest.approx((0.8712, 0.9956), abs=1e-4)
+    assert share_interval(np.ones(40))[1] == pytest.approx((0.9124, 1.0), abs=1e-4)
+    assert share_interval(np.zeros(40))[1] == pytest.approx((0.0, 0.0876), abs=1e-4)
 
 
 @pytest.mark.filterwarnings("error")

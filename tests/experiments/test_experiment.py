@@ -1,5 +1,6 @@
 """Members draw encounters, results survive their files, and a run leaves what it says."""
 
+import dataclasses
 import json
 import math
 
@@ -13,7 +14,7 @@ from helpers import made_up, quick_play
 from tomnet.agents.random_policy import RandomSpecies
 from tomnet.episodes.encounter import Meeting
 from tomnet.episodes.episode import Snapshot
-from tomnet.errors import BadFile, TomnetError
+from tomnet.errors import BadFile, BadSetting, TomnetError
 from tomnet.experiments import experiment
 from tomnet.experiments import run as running
 from tomnet.experiments.claims import Claim
@@ -73,6 +74,28 @@ def test_reused_episodes_are_those_of_the_same_agent(sampled):
     assert levels(0) == levels(3)
     assert levels(1) == levels(4)
     assert levels(0).isdisjoint(levels(1) | levels(2))
+
+
+def test_random_species_share_one_compiled_sampler(monkeypatch):
+    traced = []
+
+    def noted_play(*setting):
+        traced.append(setting)
+        return quick_play(*setting)
+
+    monkeypatch.setattr(experiment, "play", noted_play)
+    drawn = {}
+    for alpha in (0.01, 100.0):
+        member = dataclasses.replace(MEMBER, name=f"{alpha}", species=RandomSpecies((alpha,)), meeting=Meeting(2, 2))
+        encounters = eqx.filter_jit(member.sampler())(jax.random.key(0), 30)
+        drawn[alpha] = (encounters.past.actions[:, 0] == encounters.past.actions[:, 1]).mean()
+    assert len(traced) == 1
+    assert drawn[0.01] > 0.8 > 0.5 > drawn[100.0]  # and yet each draws agents of its own kind
+
+
+def test_only_a_company_is_asked_about_several_times_at_once():
+    with pytest.raises(BadSetting, match="queries = 2: only a company of deep RL agents"):
+        dataclasses.replace(MEMBER, training=TrainingConfig(steps=1, queries=2))
 
 
 # --- Results
@@ -160,6 +183,11 @@ def test_a_run_with_an_unknown_preset_touches_nothing(wired, tmp_path):
     with pytest.raises(TomnetError, match="unknown preset 'huge'"):
         run(wired[0], "huge", 5, tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_a_commit_that_was_told_is_called_so(monkeypatch):
+    monkeypatch.setenv("TOMNET_COMMIT", "abc1234")
+    assert environment()["commit"] == "abc1234 (told)"
 
 
 def test_the_environment_names_what_a_number_depends_on():

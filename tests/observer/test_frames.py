@@ -9,8 +9,10 @@ from helpers import pick, random_encounters
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tomnet.episodes.encounter import Encounter
 from tomnet.episodes.episode import ACTION_COUNT, NONE, Snapshot
 from tomnet.observer.frames import (
+    Room,
     capacity_for,
     channels,
     deal,
@@ -19,6 +21,7 @@ from tomnet.observer.frames import (
     pair_planes,
     spatialise,
     state_planes,
+    usual_room,
 )
 
 PICTURE = """
@@ -192,3 +195,14 @@ def test_batches_are_dealt_about_the_same_number_of_frames():
     sums = counts[dealt].sum(1)
     assert np.ptp(sums) < 0.03 * sums.mean()
     assert np.ptp(counts.reshape(8, 20).sum(1)) > 0.2 * sums.mean()  # left as they come, they would differ more
+
+
+def test_the_usual_room_counts_shared_episodes_once():
+    """Six queries about two agents need room for the episodes of two."""
+    some = random_encounters(past_counts=(3, 1, 2, 3, 0, 1))
+    past = jax.tree.map(lambda leaf: leaf[:2], some.past)
+    real = jnp.ones((6, 3), bool)
+    shared = Encounter(past, real, None, some.query, some.targets)
+    frames = int(past.length.sum())
+    assert usual_room(shared, 6) == Room(int(1.1 * frames))
+    assert usual_room(shared, 12) == Room(int(1.1 * 2 * frames))

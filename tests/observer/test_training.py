@@ -255,6 +255,46 @@ def test_a_killed_run_resumes_from_its_last_checkpoint_bit_for_bit(finished, tmp
     assert same_run(tmp_path, finished[0])
 
 
+def pairs(key, count: int) -> Encounter:
+    """Two queries about each agent: one after all that was seen of it, one after the first snapshot at most."""
+    one = favourites(key, count)
+    fewer = one.past_real & (jnp.arange(2) < 1)
+    both = jax.tree.map(lambda leaf: jnp.stack([leaf, leaf], 1), (one.query, one.targets))
+    return Encounter(one.past, jnp.stack([one.past_real, fewer], 1), None, *both)
+
+
+def test_a_run_whose_queries_share_episodes_resumes_bit_for_bit(tmp_path, monkeypatch):
+    plan = replace(TRAINING, queries=2)
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    run(whole, plan=plan, sample=pairs)
+    with monkeypatch.context() as patch:
+        after_row(patch, 4, lambda: os.kill(os.getpid(), signal.SIGINT))
+        with pytest.raises(Interrupted):
+            run(broken, plan=plan, sample=pairs)
+    run(broken, plan=plan, sample=pairs, resume=True)
+    assert same_run(whole, broken)
+    assert metrics(whole)[-1]["encounters"] == 10 * 4  # a query is an encounter
+
+
+@pytest.mark.parametrize(("batch", "held_out", "queries"), [(4, 8, 3), (6, 8, 3), (4, 8, 0)])
+def test_queries_that_do_not_divide_a_batch_are_refused(batch, held_out, queries):
+    with pytest.raises(BadSetting, match=f"queries = {queries}: must divide batch={batch} and held_out={held_out}"):
+        replace(TRAINING, batch=batch, held_out=held_out, queries=queries)
+
+
+def test_a_run_from_before_a_setting_existed_had_its_default(finished, monkeypatch):
+    def without_queries(path, state, check):
+        def older(header):
+            return header | {"training": {k: v for k, v in header["training"].items() if k != "queries"}}
+
+        return load_state(path, state, check=lambda header: check(older(header)))
+
+    monkeypatch.setattr(training, "load_state", without_queries)
+    assert eqx.tree_equal(run(finished[0], resume=True), finished[1])
+    with pytest.raises(BadSetting, match="queries = 2: the run in .* has 1"):
+        run(finished[0], resume=True, plan=replace(TRAINING, queries=2))
+
+
 def test_resuming_in_an_empty_folder_starts_a_run(finished, tmp_path):
     run(tmp_path, resume=True)
     assert same_run(tmp_path, finished[0])

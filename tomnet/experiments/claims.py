@@ -37,6 +37,14 @@ def mean_interval(values: np.ndarray) -> tuple[float, tuple[float, float]]:
     return mean, (mean - error, mean + error)
 
 
+def share_interval(hits: np.ndarray) -> tuple[float, tuple[float, float]]:
+    """The share of agents for whom something holds, with Wilson's 95% interval: it stays within 0 and 1."""
+    count, share, z = len(hits), float(np.mean(hits)), 1.96
+    middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
+    error = z / (1 + z**2 / count) * float(np.sqrt(share * (1 - share) / count + z**2 / (4 * count**2)))
+    return share, (max(middle - error, 0.0), min(middle + error, 1.0))
+
+
 def bootstrap(statistic, *columns: np.ndarray, resamples: int = 1000) -> tuple[float, tuple[float, float]]:
     """A statistic of columns over agents, with a 95% interval from resampling the agents together."""
     columns = tuple(np.asarray(column) for column in columns)

@@ -13,7 +13,7 @@ from ..ideal.inverse_planning import InversePlanner
 from ..observer.losses import losses_each
 from ..observer.prediction_net import Predictions
 from ..observer.tomnet import ToMnet, observe
-from .claims import bootstrap, captured, mean_interval
+from .claims import bootstrap, captured, mean_interval, share_interval
 
 GOALS = {"action": 0.8, "consumption": 0.9, "successor": 0.8}
 """How much of what the past can tell the network should make use of."""
@@ -93,7 +93,7 @@ def comparison_table(net: Observed, best: Observed, no_past: Observed) -> dict[s
         }
         for name, observed in {"network": net, "ideal": best, "no_past": no_past}.items():
             if head in observed.correct:
-                accuracy, interval = mean_interval(observed.correct[head])
+                accuracy, interval = share_interval(observed.correct[head])
                 table[head] |= {f"{name}_accuracy": accuracy, f"{name}_accuracy_interval": interval}
     return table
 

@@ -27,7 +27,7 @@ def environment() -> dict[str, Any]:
 
 def _commit() -> str | None:
     if told := os.environ.get("TOMNET_COMMIT"):  # a copied tree has another history, or none
-        return told
+        return f"{told} (told)"
     folder = Path(__file__).parent
     try:
         shown = subprocess.run(

@@ -72,7 +72,7 @@ class Member:
     observer: ObserverConfig
     training: TrainingConfig
     steps: int | None = None  # of each episode; None: until it ends
-    reuse: int = 1  # encounters drawn from each agent's episodes
+    reuse: int = 1  # encounters drawn from each agent's episodes; in training, only where queries = 1
     home: str | None = None  # the experiment that trains it, where this one only borrows it
 
     def __post_init__(self):
@@ -83,6 +83,11 @@ class Member:
             raise BadSetting(
                 "queries", self.training.queries, "only a company of deep RL agents is asked about so often"
             )
+
+    @property
+    def met(self) -> str:
+        """Whom it meets and how, in one line that changes if anything of it does."""
+        return f"{self.species}, {self.world}, {self.meeting}, steps={self.steps}, reuse={self.reuse}"
 
     def sampler(self) -> Sample:
         """`(key, count) -> encounters`, with agents drawn for the occasion, or with all of a company in turn."""

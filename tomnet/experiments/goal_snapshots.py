@@ -23,7 +23,7 @@ from ..observer.tomnet import ObserverConfig, ToMnet
 from ..observer.training import EVALUATION_STREAM, TrainingConfig, stream
 from ..world.gridworld import ACTIONS, MAZE
 from ..world.levels import sample_level
-from .claims import Claim, mean_interval, verdict
+from .claims import Claim, mean_interval, share_interval, verdict
 from .comparison import (
     GOALS,
     Observed,
@@ -108,7 +108,7 @@ def _read_out(past: int, character: np.ndarray, preferred: np.ndarray, known: np
     """How well the preferred object can be read out of the embedding; with nothing seen, all embeddings are zero."""
     row = {"past": past, "ideal": float(known.mean()), "accuracy": None, "interval": None}
     if past:
-        row["accuracy"], row["interval"] = mean_interval(nearest_neighbour_accuracy(character, preferred))
+        row["accuracy"], row["interval"] = share_interval(nearest_neighbour_accuracy(character, preferred))
     return row
 
 

@@ -20,7 +20,7 @@ from ..ideal import dirichlet
 from ..observer.tomnet import ObserverConfig, ToMnet, observe
 from ..observer.training import EVALUATION_STREAM, TrainingConfig, stream
 from ..world.gridworld import ACTIONS, MAZE
-from .claims import Claim, bootstrap, mean_interval, verdict
+from .claims import Claim, bootstrap, mean_interval, share_interval, verdict
 from .comparison import seen_only
 from .examples import plain_episode, plain_snapshot
 from .experiment import Experiment, Member, Preset
@@ -32,7 +32,7 @@ N_PAST = (0, 1, 5, 10)
 FLAT, FLAT_ALPHA = "alpha-1-2d", 1.0  # Fig. 3b shows this species: its agents differ in degree, not only in kind
 TRAINING = {
     "smoke": TrainingConfig(steps=4, batch=16, chunk=2, held_out=16, evaluate_every=1),
-    "laptop": TrainingConfig(steps=600, batch=32, learning_rate=3e-3, chunk=50),
+    "laptop": TrainingConfig(steps=750, batch=32, learning_rate=3e-3, chunk=50),
     "full": TrainingConfig(steps=6_000, batch=512, learning_rate=2e-3, chunk=500, held_out=2048, evaluate_every=2),
 }
 MEETING = Meeting(min_past=0, max_past=10, snapshots=True)
@@ -138,7 +138,9 @@ def _likelihood(observers: dict[str, ToMnet], met: dict) -> list[dict]:
                     lambda e: e.past.actions, encounters, jnp.full_like(encounters.past.actions, action)
                 )
                 probabilities.append(predict(observers[name_of((alpha,))], always)[1][:, action])
-            mean, interval = mean_interval(np.mean(probabilities, axis=0))  # over agents: an agent's five are one
+            mean, interval = mean_interval(
+                np.mean(probabilities, axis=0)
+            )  # over levels, in which alone they differ now
             bayes = (alpha + past) / (len(ACTIONS) * alpha + past)
             rows.append({"alpha": alpha, "past": past, "probability": mean, "interval": interval, "bayes": bayes})
     return rows
@@ -207,8 +209,8 @@ def _embedding(observers: dict[str, ToMnet], met: dict) -> dict:
         "counts": counts[:500].tolist(),
         "count_r2": linear_fit(character, counts),
         "tied": float(1 - clear.mean()),
-        "most_seen": mean_interval(hits)[0],
-        "most_seen_interval": mean_interval(hits)[1],
+        "most_seen": share_interval(hits)[0],
+        "most_seen_interval": share_interval(hits)[1],
     }
 
 
@@ -222,7 +224,7 @@ def _example(observers: dict[str, ToMnet], met: dict) -> dict:
 
 
 def _distance(row: dict[str, Any]) -> tuple[float, tuple[float, float]]:
-    """How far a mean probability lies from the posterior, on whichever side, with its interval over agents."""
+    """How far a mean probability lies from the posterior, on whichever side, with its interval over levels."""
     side = 1.0 if row["probability"] >= row["bayes"] else -1.0
     low, high = sorted(side * (end - row["bayes"]) for end in row["interval"])
     return side * (row["probability"] - row["bayes"]), (max(low, 0.0), high)

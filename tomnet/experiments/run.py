@@ -40,7 +40,7 @@ def train_member(experiment: Experiment, member: Member, preset: str, seed: int,
         "preset": preset,
         "command": f"tomnet run {experiment.name} --preset {preset} --seed {seed}",
         "encounters": member.training.steps * member.training.batch,
-        "met": f"{member.species}, {member.world}, {member.meeting}, steps={member.steps}, reuse={member.reuse}",
+        "met": member.met,
         "environment": environment(),
     }
     return train(

@@ -100,11 +100,12 @@ def usual_room(encounters: Encounter, batch: int) -> Room:
         return int(batch * each.mean() + 4 * batch**0.5 * each.std())
 
     count = frame_count(encounters.past, encounters.shown)
+    agents = batch * len(count) // len(encounters.past_real)
     if encounters.recent is None:
-        return Room(int(1.1 * batch * float(count.mean())))  # batches are dealt out evenly, so there is little spread
+        return Room(int(1.1 * agents * float(count.mean())))  # batches are dealt out evenly, so there is little spread
     length = encounters.recent.length
     waves = tuple(min(batch, needed(length > start)) for start in range(0, encounters.recent.actions.shape[-1], WAVE))
-    return Room(needed(count, batch * len(count) // len(length)), needed(length), waves)
+    return Room(needed(count, agents), needed(length), waves)
 
 
 def recent_waves(recent: Episode) -> Int[Array, "*batch wave"]:

@@ -177,11 +177,12 @@ def check_kind(observer: ToMnet, encounters: Encounter) -> None:
 @eqx.filter_jit
 def _read(key, observer: ToMnet, encounters: Encounter, room: Room, shuffled: tuple[str, ...], dtype) -> Reading:
     def shuffle(character, mental):
-        """Every agent is given the embedding of another one: the next in the batch."""
+        """Every query is given the embedding of another agent: the next in the batch."""
+        queries = encounters.past_real.shape[0] // encounters.past.length.shape[0]  # about each agent
         if "character" in shuffled:
-            character = jnp.roll(character, 1, axis=0)
+            character = jnp.roll(character, queries, axis=0)
         if "mental" in shuffled and mental is not None:
-            mental = jnp.roll(mental, 1, axis=0)
+            mental = jnp.roll(mental, queries, axis=0)
         return character, mental
 
     return observer.read(encounters, room, key=key, dtype=dtype, change=shuffle)[0]

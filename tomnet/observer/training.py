@@ -46,7 +46,7 @@ CHECKPOINT, OBSERVER, METRICS, CONFIG = (
 @dataclasses.dataclass(frozen=True)
 class TrainingConfig:
     steps: int
-    batch: int = 64  # queries in a step
+    batch: int = 64  # encounters in a step; where several share an agent's episodes, each query counts as one
     queries: int = 1  # about the same agent's episodes, which are then read only once
     learning_rate: float = 1e-3
     chunk: int = 20  # steps between two looks at the clock, the loss and the checkpoint
@@ -250,10 +250,12 @@ def _prepare(
         raise TomnetError(f"{folder} holds a run already; --resume goes on with it, --out names another folder")
 
     def same_run(header: dict) -> None:
+        usual = {"observer": dataclasses.asdict(ObserverConfig()), "training": {"queries": 1}}
         for part in ("observer", "training"):
             for name, now in settings[part].items():
-                if now != header[part].get(name):
-                    raise BadSetting(name, now, f"the run in {folder} has {header[part].get(name)}")
+                was = header[part].get(name, usual[part].get(name))  # a setting that came later was at its default
+                if now != was:
+                    raise BadSetting(name, now, f"the run in {folder} has {was}")
         if about.get("met") != header["about"].get("met"):
             raise BadSetting("met", about.get("met"), f"the run in {folder} has {header['about'].get('met')}")
         if seed != header["seed"]:
