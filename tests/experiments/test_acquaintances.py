@@ -1,5 +1,7 @@
 """Everyone is met equally often, batches change nothing, and shuffling gives everyone somebody else's embedding."""
 
+import dataclasses
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -62,8 +64,8 @@ def test_reading_in_batches_is_reading(observer, encounters):
 def test_shuffling_is_that_of_the_observer(observer, encounters, shuffled):
     neighbour = np.roll(np.arange(5), 1)
     ours = shuffled_losses(observer, read_everything(observer, encounters), encounters, shuffled, neighbour)
-    theirs = losses_of(read(observer, encounters, shuffled=shuffled).predictions, encounters)
-    plain = losses_of(read(observer, encounters).predictions, encounters)
+    theirs = losses_of(read(observer, encounters, shuffled=shuffled).predictions, encounters.targets)
+    plain = losses_of(read(observer, encounters).predictions, encounters.targets)
     for head, loss in theirs.items():
         np.testing.assert_allclose(ours[head], loss, atol=2e-5)
         assert np.abs(loss - plain[head]).max() > 1e-3  # it is felt
@@ -106,6 +108,11 @@ def met(tmp_path_factory):
     return {part: meet_everyone(jax.random.key(1), member, part, 12) for part in ("training", "held out")}
 
 
+@pytest.fixture(scope="module")
+def observer_here():
+    return made_up(dataclasses.replace(OBSERVER, objects=WORLD.kinds, size=WORLD.size))
+
+
 def test_everyone_is_met_equally_often(met):
     assert (met["held out"].count, met["held out"].times) == (6, 2 * 3)
     assert (met["training"].count, met["training"].times) == (12, 3)
@@ -115,32 +122,26 @@ def test_everyone_is_met_equally_often(met):
 
 
 def test_an_encounter_is_with_whom_it_is_said_to_be(met):
-    """Encounters that share an agent share its episodes: among three of one time, the current one is once the past."""
+    """The three encounters of a meeting are each about another of the agent's three episodes."""
     one = met["held out"]
-    starts = np.concatenate(
-        [
-            one.encounters.past.walls.reshape(len(one.who), 2, -1),
-            one.encounters.query.walls.reshape(len(one.who), 1, -1),
-        ],
-        axis=1,
-    )  # the levels of each encounter's episodes: the same three in another order
-    levels = [frozenset(level.tobytes() for level in levels) for levels in starts]
-    for time in range(2):
-        for agent in range(one.count):
-            mine = [levels[time * 3 * one.count + reuse * one.count + agent] for reuse in range(3)]
-            assert mine[0] == mine[1] == mine[2]
-            assert (one.who[[time * 3 * one.count + reuse * one.count + agent for reuse in range(3)]] == agent).all()
+    assert one.queries == 3
+    assert one.who.tolist() == list(np.repeat(np.arange(6), 3)) * 2
+    assert one.first.tolist() == [0, 3, 6, 9, 12, 15]
+    past, asked = one.encounters.past.walls, one.encounters.query.walls  # the levels of the episodes
+    for number, (level, seen) in enumerate(zip(asked, one.encounters.past_real)):
+        meeting, query = divmod(number, 3)
+        np.testing.assert_array_equal(level, past[meeting, query])
+        assert seen.tolist() == [episode != query for episode in range(3)]
+
+
+def test_reading_meetings_in_batches_is_reading(observer_here, met):
+    encounters = met["training"].encounters
+    whole, parts = read(observer_here, encounters), read_everything(observer_here, encounters, batch=7)
+    for one, other in zip(jax.tree.leaves(whole), jax.tree.leaves(parts), strict=True):
+        np.testing.assert_allclose(one, other, atol=2e-5)
 
 
 def test_means_are_over_each_agents_encounters(met):
     one = met["held out"]
     assert one.means(one.who).tolist() == list(range(one.count))
-    assert one.by_agent(np.arange(len(one.who)))[2].tolist() == [2, 8, 14, 20, 26, 32]
-
-
-def test_few_are_met_where_few_are_asked_for(tmp_path):
-    for condition in ("blind", "3x3"):
-        save_population(tmp_path / f"{condition}.safetensors", made_up_population(condition, config=NETWORK))
-    company = Company(("blind", "3x3"), folder=tmp_path, networks=1)
-    assert company.agents().preferred.shape == (6,)
-    assert company.species().tolist() == [0] * 3 + [1] * 3
+    assert one.by_agent(np.arange(len(one.who)))[2].tolist() == [6, 7, 8, 24, 25, 26]

@@ -72,6 +72,11 @@ CORRIDOR = parse_level(
 RIGHT = 3
 
 
+def standing(*how):
+    one = at_the_start(*how)
+    return one.recent, one.query
+
+
 def at_the_start(count: int = 2) -> Encounter:
     """Queries before the first step; their targets are not used."""
     empty = Episode(
@@ -106,7 +111,7 @@ def knows_nothing(count: int = 2) -> Predictions:
 def test_a_walker_that_always_goes_right():
     """Two steps to A, where it ends: 7 rollouts say so, and the ignorant observer is the eighth."""
     walker = RandomAgent(jnp.zeros(5).at[RIGHT].set(1.0))
-    futures = imagine(jax.random.key(0), walker, at_the_start(), ROOM, 7)
+    futures = imagine(jax.random.key(0), walker, *standing(), ROOM, 7)
     assert np.asarray(futures.length).tolist() == [[2] * 7] * 2
     seen = predictor(futures, knows_nothing())
     np.testing.assert_allclose(jax.nn.sigmoid(seen.consumption[0]), [7.5 / 8, 0.5 / 8, 0.5 / 8], atol=1e-5)
@@ -120,7 +125,7 @@ def test_a_walker_that_always_goes_right():
 
 def test_a_time_out_counts_as_long_as_it_is():
     still = RandomAgent(jnp.zeros(5).at[4].set(1.0))
-    futures = imagine(jax.random.key(0), still, at_the_start(), ROOM, 3)
+    futures = imagine(jax.random.key(0), still, *standing(), ROOM, 3)
     assert np.asarray(futures.length).tolist() == [[4] * 3] * 2
     assert not np.asarray(futures.targets.consumption).any()
 
@@ -141,6 +146,6 @@ def test_short_futures_are_asked_about_more_often():
 
 def test_the_policy_of_a_uniform_walker_loses_log_5():
     uniform = RandomAgent(jnp.full(5, 0.2))
-    futures = imagine(jax.random.key(0), uniform, at_the_start(1), dataclasses.replace(ROOM, step_limit=1), 3)
+    futures = imagine(jax.random.key(0), uniform, *standing(1), dataclasses.replace(ROOM, step_limit=1), 3)
     np.testing.assert_allclose(futures.policy, 0.2, atol=1e-6)
     np.testing.assert_allclose(np.asarray(predictor(futures, knows_nothing(1)).action), np.log(0.2), atol=1e-5)

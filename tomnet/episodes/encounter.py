@@ -43,12 +43,20 @@ class Encounter(eqx.Module):
         axis = self.past.length.ndim - 2
         if self.query.agent_cell.ndim == axis + 1:
             return self
+        return self._asked(lambda leaf: leaf.reshape(*leaf.shape[:axis], -1, *leaf.shape[axis + 2 :]))
+
+    def in_meetings(self) -> "Encounter":
+        """`one_by_one` undone, for a single batch: queries have an axis of their own again."""
+        meetings = self.past.length.shape[0]
+        return self._asked(lambda leaf: leaf.reshape(meetings, -1, *leaf.shape[1:]))
+
+    def _asked(self, change: Callable[[Array], Array]) -> "Encounter":
+        """With all that belongs to the queries changed."""
 
         def asked(encounter: Encounter):
             return encounter.past_real, encounter.recent, encounter.query, encounter.targets
 
-        in_a_row = jax.tree.map(lambda leaf: leaf.reshape(*leaf.shape[:axis], -1, *leaf.shape[axis + 2 :]), asked(self))
-        return eqx.tree_at(asked, self, in_a_row, is_leaf=lambda leaf: leaf is None)
+        return eqx.tree_at(asked, self, jax.tree.map(change, asked(self)), is_leaf=lambda leaf: leaf is None)
 
 
 class Meeting(eqx.Module):

@@ -17,6 +17,7 @@ from ..agents.actor_critic import DeepAgent
 from ..agents.population import Part
 from ..episodes.encounter import Encounter
 from ..episodes.episode import Snapshot
+from ..episodes.targets import Targets
 from ..observer.frames import Room, room_for
 from ..observer.losses import losses_each
 from ..observer.prediction_net import Predictions
@@ -32,7 +33,7 @@ class Acquaintances:
 
     agents: DeepAgent
     species: np.ndarray  # of each agent: the number of its condition
-    encounters: Encounter
+    encounters: Encounter  # one by one; those of a meeting share the agent's episodes
 
     @property
     def count(self) -> int:
@@ -49,17 +50,28 @@ class Acquaintances:
 
     @property
     def who(self) -> np.ndarray:
-        return np.arange(self.encounters.past_real.shape[0]) % self.count
+        return np.arange(len(self.encounters.past_real)) // self.queries % self.count
+
+    @property
+    def queries(self) -> int:
+        """Encounters of each meeting."""
+        return len(self.encounters.past_real) // len(self.encounters.past.length)
+
+    @property
+    def first(self) -> np.ndarray:
+        """The first encounter with each agent."""
+        return np.arange(self.count) * self.queries
 
     @property
     def times(self) -> int:
         """Encounters with each agent."""
-        return self.encounters.past_real.shape[0] // self.count
+        return len(self.encounters.past_real) // self.count
 
     def by_agent(self, values: Any) -> np.ndarray:
         """What was measured in every encounter, as `[agent, encounter, ...]`."""
         values = np.asarray(values)
-        return np.moveaxis(values.reshape(self.times, self.count, *values.shape[1:]), 0, 1)
+        meetings = values.reshape(-1, self.count, self.queries, *values.shape[1:])
+        return np.moveaxis(meetings, 1, 0).reshape(self.count, self.times, *values.shape[1:])
 
     def means(self, values: Any) -> np.ndarray:
         """The mean over each agent's encounters."""
@@ -77,7 +89,7 @@ def meet_everyone(key: Key[Scalar, ""], member: Member, part: Part, agents: int)
     population, species = company.agents(), company.species()
     times = max(1, agents // len(species))
     meet = eqx.filter_jit(
-        lambda key, agents: member.meet(key, agents, past=member.meeting.max_past, reuse=member.reuse)
+        lambda key, agents: member.meet(key, agents, past=member.meeting.max_past, queries=member.reuse).one_by_one()
     )
     met = [jax.tree.map(np.asarray, meet(one, population)) for one in jax.random.split(key, times)]
     return Acquaintances(population, species, jax.tree.map(lambda *leaves: np.concatenate(leaves), *met))
@@ -114,10 +126,12 @@ def pick(tree: Any, index: Any) -> Any:
 def read_everything(observer: ToMnet, encounters: Encounter, batch: int = BATCH) -> Reading:
     """As `read`, for more encounters than fit side by side; posteriors stand for themselves by their means."""
     check_kind(observer, encounters)
-    count = encounters.past_real.shape[0]
-    dealt = jax.tree.map(jnp.asarray, pick(encounters, in_batches(count, batch)))
+    count = len(encounters.past_real)
+    meetings = encounters.in_meetings()
+    index = in_batches(len(meetings.past.length), max(1, batch * len(meetings.past.length) // count))
+    dealt = jax.tree.map(jnp.asarray, pick(meetings, index)).one_by_one()
     room = room_for(dealt)  # one for all, or each batch would be a program of its own
-    readings = [_read(observer, pick(dealt, index), room) for index in range(dealt.past_real.shape[0])]
+    readings = [_read(observer, pick(dealt, number), room) for number in range(len(index))]
     return _joined([jax.tree.map(np.asarray, reading) for reading in readings], count)
 
 
@@ -133,9 +147,9 @@ def predict_everything(
     return _joined(predicted, len(character))
 
 
-def losses_of(predictions: Predictions, encounters: Encounter) -> dict[str, np.ndarray]:
+def losses_of(predictions: Predictions, targets: Targets) -> dict[str, np.ndarray]:
     """The loss of each head in every encounter, in nats."""
-    predictions, targets = jax.tree.map(jnp.asarray, (predictions, encounters.targets))
+    predictions, targets = jax.tree.map(jnp.asarray, (predictions, targets))
     return {head: np.asarray(loss, np.float64) for head, loss in losses_each(predictions, targets).items()}
 
 
@@ -163,4 +177,4 @@ def shuffled_losses(
         mental = np.asarray(reading.mental.mean)
         mental = mental[other] if "mental" in shuffled else mental
     character = character[other] if "character" in shuffled else character
-    return losses_of(predict_everything(observer, character, encounters.query, mental), encounters)
+    return losses_of(predict_everything(observer, character, encounters.query, mental), encounters.targets)

@@ -169,7 +169,7 @@ def read_out_table(
 
 def _shown(met: Acquaintances, posteriors: Posteriors, dimensions: list[dict[str, Any]]) -> dict[str, Any]:
     """The posteriors that Fig. 8 draws: each agent's first, in two dimensions for each factor."""
-    first = slice(0, met.count)
+    first = met.first
     return {
         "species": [SPECIES[kind] for kind in met.species],
         "preferred": met.preferred.tolist(),

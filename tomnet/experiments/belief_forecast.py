@@ -49,7 +49,7 @@ def forecast_costs(observer: ToMnet, encounters: Encounter) -> dict[str, np.ndar
     if encounters.targets.belief is None:
         raise BadSetting("beliefs", None, "these agents were not asked what they believe")
     said = np.asarray(encounters.targets.belief, np.float64)
-    losses = losses_of(read_everything(observer, encounters).predictions, encounters)
+    losses = losses_of(read_everything(observer, encounters).predictions, encounters.targets)
     return {
         "observer": losses["belief"],
         "entropy": -(said * np.log(np.maximum(said, 1e-12))).sum((-2, -1)),

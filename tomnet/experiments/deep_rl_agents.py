@@ -104,7 +104,7 @@ def evaluate(
         other = somebody_else(jax.random.fold_in(shuffle_key, place), len(acquaintances.who))
         for name in MEMBERS:
             reading = read_everything(observers[name], acquaintances.encounters)
-            losses[part, name, ()] = losses_of(reading.predictions, acquaintances.encounters)
+            losses[part, name, ()] = losses_of(reading.predictions, acquaintances.encounters.targets)
             for shuffled in (shuffled for observer, shuffled in SHUFFLES if observer == name):
                 losses[part, name, shuffled] = shuffled_losses(
                     observers[name], reading, acquaintances.encounters, shuffled, other
@@ -223,7 +223,7 @@ def _maps(key: Key[Scalar, ""], observer: ToMnet, met: Acquaintances, reading: R
     query = Snapshot(levels.walls, levels.start_cell, levels.object_cells)
     expected, happened = [], []
     for agent in chosen:
-        character = np.asarray(reading.character.mean)[[agent] * MAP_LEVELS]  # of the first encounter with it
+        character = np.asarray(reading.character.mean)[[met.first[agent]] * MAP_LEVELS]
         expected.append(np.exp(np.asarray(predict_everything(observer, character, query).successor)))
         one, maps = pick(met.agents, agent).ready(), []
         for index in range(MAP_LEVELS):
@@ -247,7 +247,7 @@ def _maps(key: Key[Scalar, ""], observer: ToMnet, met: Acquaintances, reading: R
         "species": [
             {
                 "name": name,
-                "past": plain_episode(pick(met.encounters.past, (agent, 0))),
+                "past": plain_episode(pick(met.encounters.past, (agent, -1))),  # the first query is about the first
                 "expected": expected[kind, level].tolist(),
                 "happened": happened[kind, level].tolist(),
             }

@@ -23,7 +23,6 @@ from jaxtyping import Array, Float, Int, Key, Scalar
 
 from ..agents.actor_critic import DeepAgent
 from ..agents.agent import Agent
-from ..episodes.encounter import Encounter
 from ..episodes.episode import Episode, Snapshot
 from ..episodes.rollout import Standing, carry_on
 from ..episodes.targets import Targets, targets_from
@@ -67,8 +66,10 @@ class Futures(eqx.Module):
 
 
 @eqx.filter_jit
-def imagine(key: Key[Scalar, ""], agent: Agent, encounters: Encounter, world: World, rollouts: int) -> Futures:
-    """The futures of one agent from each of some queries."""
+def imagine(
+    key: Key[Scalar, ""], agent: Agent, recent: Episode, query: Snapshot, world: World, rollouts: int
+) -> Futures:
+    """The futures of one agent from each of some queries, in episodes that were so far as in `recent`."""
     acting = agent.ready() if isinstance(agent, DeepAgent) else agent
 
     def from_query(now):
@@ -83,8 +84,8 @@ def imagine(key: Key[Scalar, ""], agent: Agent, encounters: Encounter, world: Wo
         targets, length = jax.vmap(one)(jax.random.split(key, rollouts))
         return Futures(policy, targets, length)
 
-    keys = jax.random.split(key, encounters.past_real.shape[0])
-    return jax.lax.map(from_query, (keys, encounters.recent, encounters.query))
+    keys = jax.random.split(key, query.agent_cell.shape[0])
+    return jax.lax.map(from_query, (keys, recent, query))
 
 
 def predictor(futures: Futures, own: Predictions) -> Predictions:
@@ -139,10 +140,10 @@ def floor_losses(
     losses: dict[str, list[np.ndarray]] = {}
     for agent, one in enumerate(jax.random.split(key, met.count)):
         index = np.flatnonzero(met.who == agent)[:each]
-        encounters = pick(met.encounters, index)
-        futures = imagine(one, pick(met.agents, agent), encounters, world, rollouts)
-        floor = losses_of(predictor(futures, pick(own, index)), encounters)
-        chosen = np.asarray(futures.policy)[np.arange(len(index)), np.asarray(encounters.targets.action)]
+        recent, query, targets = pick((met.encounters.recent, met.encounters.query, met.encounters.targets), index)
+        futures = imagine(one, pick(met.agents, agent), recent, query, world, rollouts)
+        floor = losses_of(predictor(futures, pick(own, index)), targets)
+        chosen = np.asarray(futures.policy)[np.arange(len(index)), np.asarray(targets.action)]
         for name, loss in {**floor, "policy": -np.log(np.clip(chosen, 1e-12, None))}.items():
             losses.setdefault(name, []).append(loss.mean())
     return {name: np.array(values) for name, values in losses.items()}
