@@ -54,7 +54,7 @@ def evaluated(monkeypatch):
     """An evaluation that takes no time and remembers what it was given."""
     given = {}
 
-    def evaluate_population(populations, *, levels, seed):
+    def evaluate_population(populations, *, levels, seed, say):
         given.update(populations=populations, levels=levels, seed=seed)
         claim = Claim("F1", "Seen swaps matter", "partly", float("nan"), (0.02, 0.04), "nats", "the rule")
         return tables(), [claim]
@@ -121,6 +121,7 @@ def test_evaluate_prints_what_each_condition_earns(tomnet, evaluated, here):
     assert (evaluated["levels"], evaluated["seed"]) == (cli_agents.LEVELS, 1)
     assert "oracle" in out
     assert "1.600" in out
+    assert "swap out of view" in out
     assert "F1" in out
 
 

@@ -17,6 +17,7 @@ from tomnet.experiments.experiment import Result
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.observer.checkpoint import save_observer
 from tomnet.observer.tomnet import ObserverConfig
+from tomnet.zoo.agent_cards import returns_hoped_for
 from tomnet.zoo.cards import compose_card, versions
 
 NAME, MEMBERS = "goal-inference", ["2d", "8d"]
@@ -305,6 +306,13 @@ def test_the_card_of_the_agents_says_how_they_were_trained_and_what_they_earn(tm
     assert "5×5 gridworlds with 3 objects and a subgoal" in card
     assert "- F1, partly. Seen swaps matter: 0.030 (0.020 … 0.040), nats; the rule." in card
     assert "Apache-2.0" in card
+
+
+def test_the_card_of_agents_says_who_earns_what_was_hoped_for():
+    earned = {"3x3": (0.7, 0.9), "5x5": (1.0, 1.2), "9x9": (1.25, 1.4), "7x7": (1.0, 1.1)}
+    told = returns_hoped_for({name: {"return": {"interval": ends}} for name, ends in earned.items()})
+    assert told.endswith("3x3 0.95 (missed), 5x5 1.1 (on the line), 9x9 1.25 (reached).")
+    assert returns_hoped_for({"7x7": {}}) == ""
 
 
 def test_the_agents_that_ship_load_and_know_where_they_come_from(monkeypatch):

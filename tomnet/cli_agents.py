@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 from .arguments import Seed, check_resume, check_seed
-from .console import print_claims, print_json, print_performance
+from .console import print_claims, print_json, print_minds, print_performance, say
 from .errors import nearest
 
 if TYPE_CHECKING:
@@ -104,6 +104,7 @@ class Evaluate:
             print_json(summary([result]))
         else:
             print_performance(result)
+            print_minds(result)
             print_claims(result)
 
 
@@ -145,7 +146,7 @@ def measure(populations: "dict[str, Population]", *, levels: int, seed: int) -> 
     from .experiments.experiment import Result
 
     started = time.monotonic()
-    tables, claims = evaluate_population(populations, levels=levels, seed=seed)
+    tables, claims = evaluate_population(populations, levels=levels, seed=seed, say=say)
     presets = sorted({str(population.about.get("preset", "–")) for population in populations.values()})
     agents = sum(len(population) for population in populations.values())
     seconds = round(time.monotonic() - started, 1)

@@ -67,6 +67,26 @@ def print_performance(result: "Result") -> None:
     print_table((*columns, "time-outs", "steps"), rows, title)
 
 
+def print_minds(result: "Result") -> None:
+    """How good the beliefs of each condition are, and what a swap does to its next action."""
+
+    def mean(part: dict[str, Any] | None, name: str) -> str:
+        value = None if part is None else part[name]["mean"] if isinstance(part[name], dict) else part[name]
+        return "–" if value is None or value != value else f"{value:.3f}"
+
+    beliefs, swaps = result.tables["beliefs"], result.tables["swaps"]
+    rows = [
+        (
+            name,
+            *(mean(beliefs[name][which], "cross_entropy") for which in ("seen", "unseen")),
+            *(mean(swaps[name][where], "policy") for where in ("in_view", "out_of_view")),
+        )
+        for name in beliefs
+    ]
+    columns = ("condition", "belief, object seen", "object unseen", "swap in view", "swap out of view")
+    print_table(columns, rows, "nats: cross-entropy of beliefs with the truth; D_JS of next actions, swapped or not")
+
+
 def print_measurements(measured: list[dict[str, Any]], environment: dict[str, Any]) -> None:
     rows = []
     for row in measured:

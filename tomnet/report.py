@@ -28,7 +28,8 @@ ABOUT = (
     "An observer, ToMnet, watches what an agent does and learns to predict what it will do next. This page "
     "checks the claims of “Machine Theory of Mind” (Rabinowitz et al., 2018), one by one, on agents that "
     "the observer has never met, beside an ideal observer that knows how such agents are made and reasons "
-    "exactly. The rule that decides each claim was written before any result was seen."
+    "exactly. The rule that decides each claim stands beside it; what was changed after a trial is in "
+    "docs/deviations.md."
 )
 SIGNS = {"reproduced": "✓", "partly": "◐", "not reproduced": "✗", "not evaluated": "–"}
 LEDGER = ("id", "claim", "verdict", "measured [95% interval]", "ideal observer", "paper")
@@ -252,7 +253,7 @@ def _missing(experiment: Experiment) -> str:
     return f"""<section id="{escape(experiment.name)}">
 <h2>{escape(experiment.title)}</h2>
 <p>Missing: there is no result for <code>{escape(experiment.name)}</code>, so that
-figures {", ".join(experiment.figures)} and claims {", ".join(experiment.claims)} are not in this report.
+figure {", ".join(experiment.figures)} and claim {", ".join(experiment.claims)} are not in this report.
 <code>tomnet run {escape(experiment.name)}</code> trains its observers.</p>
 </section>
 """

@@ -23,6 +23,7 @@ from tomnet.experiments.deep_agents import (
     evaluate_population,
     levels_with_a_way,
     measures,
+    performance,
     returns,
 )
 from tomnet.world.gridworld import Level, World, reset_to_level
@@ -184,6 +185,13 @@ def test_any_condition_can_be_evaluated_alone_and_comes_out_the_same(evaluated):
     for part in ("performance", "beliefs", "swaps", "handedness"):
         assert json.dumps(alone[part]["3x3"]) == json.dumps(tables[part]["3x3"])
     assert alone["examples"] == {}
+
+
+def test_a_network_that_met_no_level_that_counts_does_not_spoil_the_mean():
+    networks = [{"subgoal_first": np.array([1.0, np.nan])}, {"subgoal_first": np.array([np.nan, np.nan])}]
+    table = performance([*networks, {"subgoal_first": np.array([0.0, 1.0])}])["subgoal_first"]
+    assert table["mean"] == 0.75
+    assert np.isnan(performance(networks[1:])["subgoal_first"]["mean"])
 
 
 def test_an_evaluation_of_nothing_is_refused():

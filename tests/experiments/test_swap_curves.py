@@ -164,6 +164,18 @@ def test_a_long_run_no_more_moved_than_the_next_step():
     assert verdicts(false_beliefs, tables)["F4"] == "not reproduced"
 
 
+def test_a_long_run_moved_far_less_than_the_agents_own():
+    """0.02 nats may come of noise: an observer that has learned nothing is moved by what lies where."""
+    made = effects(2, knowing(2))
+    made.agents["successor"][:, 2] = made.agents["policy"] + 0.2
+    made.observer["successor"][:, 2] = made.observer["policy"] + 0.04
+    tables = {"turning_back": turning(0.9, 0.0), "natural": {"5x5": curves(made, SIZE)}}
+    assert verdicts(false_beliefs, tables)["F4"] == "not reproduced"
+    made.observer["successor"][:, 2] = made.observer["policy"] + 0.06
+    tables["natural"] = {"5x5": curves(made, SIZE)}
+    assert verdicts(false_beliefs, tables)["F4"] == "reproduced"
+
+
 REACH = dict(zip(MIXED, (-1, 1, 2, 3, 4)))
 
 

@@ -43,6 +43,7 @@ from .swap_effects import BATCH, swap_claims, swap_pairs, swap_table
 from .swap_examples import ROLLOUTS, swap_examples
 
 PREFERRED = 0
+RETURN_GOALS = {"3x3": 0.95, "5x5": 1.1, "9x9": 1.25, "stateless-5x5": 0.7}  # set before any was trained
 SHOWN = "5x5"  # the condition of Fig. 10
 
 
@@ -54,6 +55,7 @@ def evaluate_population(
     seed: int,
     world: World = SUBGOAL_MAZE,
     rollouts: int = ROLLOUTS,
+    say: Callable[[str], None] = lambda line: None,
 ) -> tuple[dict[str, Any], list[Claim]]:
     """Plain tables and the claims F1 and F7, of any of the conditions, by name.
 
@@ -79,7 +81,8 @@ def evaluate_population(
         tables["performance"][name] = reference_performance(measured)
         left, right = (np.concatenate(moves) for moves in zip(*hands))
         tables["handedness"][name] = handedness([(left, right)])
-    for name, population in populations.items():
+    for number, (name, population) in enumerate(populations.items(), 1):
+        say(f"[{number}/{len(populations)}] {name}: {len(population)} networks, {levels} levels each")
         agents = canonical_agents(population)
         reach = int(agents[0].eyes.reach)
         measured, stated, hands, pairs = [], [], [], []
@@ -217,7 +220,9 @@ def performance(networks: list[dict[str, np.ndarray]]) -> dict[str, Any]:
     table: dict[str, Any] = {"networks": len(networks), "interval_over": "networks"}
     for name in networks[0]:
         each = np.array([_share(network[name]) for network in networks])
-        table[name] = dict(zip(("mean", "interval"), mean_interval(each))) | {"each": each.tolist()}
+        counted = each[np.isfinite(each)]  # on few levels, a network may have met none that counts
+        mean, interval = mean_interval(counted) if len(counted) else (float("nan"), (float("nan"), float("nan")))
+        table[name] = {"mean": mean, "interval": interval, "each": each.tolist()}
     return table
 
 

@@ -17,6 +17,7 @@ ON_ACCURACY = (
     "An accuracy counts how often the likeliest action or object is the one that came. Where two actions are equally "
     "good an agent chooses by chance, so that ToMnet may come out above the ideal observer; the losses tell them apart."
 )
+ON_GOALS = "Goals are those of G1 (one trajectory) and of G2 (ten snapshots); no claim is decided by the other rows."
 SHOWN_PAST = (1, 5, 10)  # every N_past would bury the reader; results.json has them all
 
 
@@ -60,7 +61,7 @@ def _losses(by: str, named: Iterable[tuple[str, dict[str, dict[str, Any]]]]) -> 
                     *(percent_between(row.get(who), row.get(f"{who}_interval")) for who in accuracies),
                 )
             )
-    title = f"Losses in nats, captured share and accuracy [95% interval], {by}. {ON_ACCURACY}"
+    title = f"Losses in nats, captured share and accuracy [95% interval], {by}. {ON_GOALS} {ON_ACCURACY}"
     return NumberTable(title, columns, tuple(rows))
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from ..agents.actor_critic import NetworkConfig, Rewards
 from ..agents.population import Population
+from ..experiments.deep_agents import RETURN_GOALS
 from ..experiments.experiment import Result
 from ..named_arrays import named_arrays
 from .cards import claims_table, code, interval_text, number_text, shortfalls, table, versions
@@ -121,7 +122,7 @@ def _evaluation(result: Result) -> str:
     )
     rows = [_performance_row(name, row) for name, row in tables["performance"].items()]
     columns = ("condition", "networks", *MEASURES.values())
-    parts = ["## Evaluation", how, table(columns, rows)]
+    parts = ["## Evaluation", how, table(columns, rows), returns_hoped_for(tables["performance"])]
     if result.claims:
         parts.append(claims_table(result))
     parts += [
@@ -129,7 +130,18 @@ def _evaluation(result: Result) -> str:
         for claim in result.claims
         if "largest_out_of_view" in claim.detail
     ]
-    return "\n\n".join(parts)
+    return "\n\n".join(part for part in parts if part)
+
+
+def returns_hoped_for(performance: dict[str, Any]) -> str:
+    """Who earns what was hoped for, and who does not."""
+    asked = {name: goal for name, goal in RETURN_GOALS.items() if name in performance}
+    rows = []
+    for name, goal in asked.items():
+        low, high = performance[name]["return"]["interval"]
+        verdict = "reached" if low >= goal else "missed" if high < goal else "on the line"
+        rows.append(f"{name} {goal:g} ({verdict})")
+    return f"Returns hoped for, judged by the interval: {', '.join(rows)}." if rows else ""
 
 
 def _performance_row(name: str, row: dict[str, Any]) -> tuple:
