@@ -121,7 +121,11 @@ def test_evaluate_prints_what_each_condition_earns(tomnet, evaluated, here):
     assert (evaluated["levels"], evaluated["seed"]) == (cli_agents.LEVELS, 1)
     assert "oracle" in out
     assert "1.600" in out
-    assert "swap out of view" in out
+    minds = {
+        line.split()[0]: line.split()[1:] for line in out.splitlines() if line.startswith("  ") and "4.250" in line
+    }
+    assert minds["blind"] == ["–", "4.250", "–", "0.000"]
+    assert minds["3x3"] == ["0.062", "4.250", "0.312", "0.000"]
     assert "F1" in out
 
 

@@ -74,7 +74,17 @@ def example(distance: int, change: float) -> dict[str, Any]:
 
 def tables() -> dict[str, Any]:
     species = {name: performance(0.2 * i, 3) for i, name in enumerate(CONDITIONS)}
+    nothing = {"mean": float("nan"), "interval": (float("nan"), float("nan"))}  # the blind have nothing in view
+    beliefs, swaps = {}, {}
+    for name in CONDITIONS:
+        sees = name != "blind"
+        beliefs[name] = {"seen": {"cross_entropy": 0.0625} if sees else None, "unseen": {"cross_entropy": 4.25}}
+        change = {"mean": 0.3125, "interval": (0.25, 0.375)} if sees else nothing
+        unmoved = {"mean": 0.0, "interval": (0.0, 0.0)}
+        swaps[name] = {"in_view": {"policy": change}, "out_of_view": {"policy": unmoved}}
     made = {
+        "beliefs": beliefs,
+        "swaps": swaps,
         "levels": 64,
         "swap_levels": 128,
         "seed": 1,
