@@ -143,12 +143,15 @@ def test_evaluate_some_conditions_of_a_run_as_json(tomnet, evaluated, here):
     assert plain["environment"]["seed"] == 2
 
 
-def test_evaluate_keeps_result_and_figures_where_asked(tomnet, evaluated, here):
+def test_evaluate_keeps_result_and_figures_where_asked(tomnet, evaluated, here, monkeypatch):
+    monkeypatch.setattr("tomnet.experiments.diaries.same_level", lambda key, populations: [diary(), diary("blind")])
     save_agents(here / "zoo" / "agents", "3x3")
     assert tomnet("evaluate", "--out", here / "kept")[0] == 0
     assert read_json(here / "kept" / "result.json")["experiment"] == "deep-agents"
     drawn = {path.name for path in (here / "kept" / "figures").iterdir()}
-    assert drawn == {"performance.svg", "performance.png", "figure-10.svg", "figure-10.png"}
+    assert drawn == {
+        f"{name}.{suffix}" for name in ("performance", "figure-10", "species") for suffix in ("svg", "png")
+    }
 
 
 # --- Show

@@ -93,13 +93,17 @@ class Evaluate:
         populations = find_populations(self.conditions, self.population)
         result = measure(populations, levels=self.levels, seed=self.seed)
         if self.out is not None:
+            from .experiments.diaries import same_level
             from .figures import save
             from .figures.deep_agents import population_panels
+            from .figures.lives import species_panels
             from .figures.panels import compose_all
             from .files import write_json
+            from .observer.training import EVALUATION_STREAM, stream
 
             write_json(self.out / "result.json", result.to_json())
-            save(compose_all(population_panels(result.tables)), self.out / "figures")
+            lived = same_level(stream(self.seed, EVALUATION_STREAM), populations)
+            save(compose_all(population_panels(result.tables) | species_panels(lived)), self.out / "figures")
         if self.json:
             print_json(summary([result]))
         else:

@@ -61,6 +61,32 @@ def life_panels(diaries: Sequence[dict[str, Any]]) -> Panels:
     }
 
 
+def species_panels(diaries: Sequence[dict[str, Any]]) -> Panels:
+    """The whole way of one agent of each species, on the same level."""
+    return {
+        "species": (
+            Panel(
+                "",
+                f"The same level, by species; all prefer {LETTERS[diaries[0]['preferred']]}",
+                "The way of the best network of each species on one level, before its last step: what is in view then "
+                "is white, what it saw before light, what it never saw dark.",
+                lambda place: _by_species(place, diaries),
+                0.6 + 1.9 * -(-len(diaries) // 2),
+            ),
+        )
+    }
+
+
+def _by_species(place: SubFigure, diaries: Sequence[dict[str, Any]]) -> None:
+    grid = place.subplots(-(-len(diaries) // 2), 2, squeeze=False).flat
+    for axes, diary in zip(grid, diaries, strict=False):
+        draw_moment(axes, diary, len(diary["steps"]) - 1)
+        axes.set_title(f"{title_of(diary['condition'])}: {outcome_of(diary)}", fontsize=7.5)
+    for axes in list(place.axes)[len(diaries) :]:
+        axes.set_axis_off()
+    place.legend(handles=legend(diaries[0]), loc="outside lower center", ncols=3)
+
+
 def heading(diary: dict[str, Any]) -> str:
     return f"{title_of(diary['condition'])} agent that prefers {LETTERS[diary['preferred']]}"
 
