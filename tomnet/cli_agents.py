@@ -103,7 +103,8 @@ class Evaluate:
 
             write_json(self.out / "result.json", result.to_json())
             lived = same_level(stream(self.seed, EVALUATION_STREAM), populations)
-            save(compose_all(population_panels(result.tables) | species_panels(lived)), self.out / "figures")
+            panels = {**population_panels(result.tables), **species_panels(lived)}
+            save(compose_all(panels), self.out / "figures")
         if self.json:
             print_json(summary([result]))
         else:
