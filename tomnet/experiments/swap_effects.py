@@ -225,7 +225,7 @@ def seen_swaps_only(tables: dict[str, dict[str, Any]], sighted: list[str]) -> Cl
         seen[weakest]["interval"],
         f"nats of D_JS between next-step policies, swap in view, least of all sighted conditions ({weakest})",
         "reproduced: the largest D_JS of any swap out of view is exactly 0, and the interval of the mean D_JS in view "
-        f"is above {NOTICEABLE} for every sighted condition; partly: above 0 instead",
+        f"is above {NOTICEABLE} for every sighted condition that was measured; partly: above 0 instead",
         paper="Fig. 12a, left: D_JS drops to 0 beyond the field of view",
         detail={"largest_out_of_view": largest} | {name: effect["mean"] for name, effect in seen.items()},
     )

@@ -250,10 +250,10 @@ def _prepare(
         raise TomnetError(f"{folder} holds a run already; --resume goes on with it, --out names another folder")
 
     def same_run(header: dict) -> None:
-        usual = {"observer": dataclasses.asdict(ObserverConfig()), "training": {"queries": 1}}
-        for part in ("observer", "training"):
+        for part, kind in (("observer", ObserverConfig), ("training", TrainingConfig)):
+            usual = {field.name: field.default for field in dataclasses.fields(kind)}
             for name, now in settings[part].items():
-                was = header[part].get(name, usual[part].get(name))  # a setting that came later was at its default
+                was = header[part].get(name, usual[name])  # a setting that came later was at its default
                 if now != was:
                     raise BadSetting(name, now, f"the run in {folder} has {was}")
         if about.get("met") != header["about"].get("met"):
