@@ -37,13 +37,13 @@ def test_the_story_in_six_pictures_and_a_sentence(agents, model, tmp_path, capsy
     assert sally_anne("--population", agents, "--model", model, "--past", 5, "--prefers", "B", "--out", tmp_path) == 0
     out, err = capsys.readouterr()
     assert "trained with 4 past episodes; with 5 it is beyond what it knows" in err
-    assert "A 5×5 agent that likes B best saw it in row 0, col 0" in out
+    assert "A 5×5 agent that likes B best saw it in row 3, col 1" in out
     assert "behind its back" in out
     assert (tmp_path / "sally-anne.png").read_bytes().startswith(b"\x89PNG")
     assert str(tmp_path / "sally-anne.png") in out
     story = read_json(tmp_path / "story.json")
     assert story["network"] == 1  # the one that is held out
-    assert story["way"]["actions"] == [3, 3, 3]
+    assert story["way"]["actions"] == [3, 3, 3, 3, 1]
     assert story["swap"]["policy"] == story["no_swap"]["policy"]  # it cannot know
     assert story["swap"]["belief"] == story["no_swap"]["belief"]
     assert story["swap"]["predicted_policy"] != story["no_swap"]["predicted_policy"]
@@ -60,7 +60,7 @@ def test_an_observer_without_beliefs_can_tell_it_too(agents, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("--distance", 7), "distance = 7: the corridor is drawn for 1 to 6"),
+        (("--distance", 7), "distance = 7: the level is drawn for 1 to 6"),
         (("--condition", "blind"), "condition = blind: the story needs an agent that can see"),
         (("--condition", "3x3"), "holds no agents of the condition 3x3"),
         (("--condition", "4x4"), "unknown condition '4x4'"),

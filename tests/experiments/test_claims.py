@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tomnet.experiments.claims import bootstrap, captured, mean_interval, share_interval, verdict
+from tomnet.experiments.claims import bootstrap, captured, difference, mean_interval, share_interval, verdict
 
 
 @pytest.mark.parametrize(
@@ -100,3 +100,9 @@ def test_a_bootstrap_stands_resamples_that_have_no_answer():
 
     _, interval = bootstrap(area, positive)
     assert np.isfinite(interval).all()
+
+
+def test_the_difference_of_two_means_is_less_certain_than_either():
+    one, other = {"mean": 0.5, "interval": (0.2, 0.8)}, {"mean": 0.1, "interval": (-0.3, 0.5)}
+    gap, (low, high) = difference(one, other)
+    assert (gap, low, high) == pytest.approx((0.4, -0.1, 0.9))

@@ -1,6 +1,7 @@
 """Sections 3.4 and 3.5 from whom they meet to their figures, with small agents and observers that know nothing."""
 
 import json
+import shutil
 
 import pytest
 from experiments.minds_small import save_populations
@@ -13,6 +14,7 @@ from tomnet.experiments import (
     explicit_beliefs,
     false_beliefs,
     false_beliefs_mixed,
+    mixed_company,
     unseen_swaps,
 )
 from tomnet.experiments import run as running
@@ -62,3 +64,12 @@ def test_a_run_trains_evaluates_and_keeps_what_it_found(tmp_path, monkeypatch):
     assert (tmp_path / "run" / "bottleneck" / "observer.safetensors").exists()
     assert load_result(tmp_path / "run").tables.keys() == result.tables.keys()
     check(result, tmp_path)
+
+
+def test_walks_are_taken_once_and_belong_to_their_population(agents, tmp_path, monkeypatch):
+    (first,) = mixed_company.walk_all(3, ("3x3",), 4).values()
+    assert mixed_company.walk_all(3, ("3x3",), 4)["3x3"] is first
+    assert mixed_company.walk_all(4, ("3x3",), 4)["3x3"] is not first
+    shutil.copytree(agents, tmp_path / "others")
+    monkeypatch.setattr(populations, "PRETRAINED", tmp_path / "others")
+    assert mixed_company.walk_all(3, ("3x3",), 4)["3x3"] is not first

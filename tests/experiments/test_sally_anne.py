@@ -9,24 +9,24 @@ from tomnet.world.gridworld import ACTIONS, SUBGOAL_MAZE
 from tomnet.world.levels import format_level
 
 FOUR = """
-A@..*......
-####.......
+...........
+...........
+.@.........
+.A...*.....
+....###....
 ...........
 ...........
 ...........
 ...........
 ...........
-...........
-B.........C
-...........
-....D......
+B...D.....C
 """
 
 
 def test_the_level_for_a_swap_four_cells_away():
     picture, path = drawing(4)
     assert picture == FOUR.strip()
-    assert path == "rrr"
+    assert path == "rrrrd"
 
 
 def test_every_story_is_told_towards_every_side():
@@ -35,30 +35,35 @@ def test_every_story_is_told_towards_every_side():
     for far in DISTANCES:
         backs = [each.back for each in scenarios if each.distance == far]
         assert sorted(ACTIONS[back] for back in backs) == ["down", "left", "right", "up"]
-        assert {len(each.path) for each in scenarios if each.distance == far} == {max(far - 1, 1)}
+        assert {len(each.path) for each in scenarios if each.distance == far} == {far + 1}
+
+
+def test_nobody_has_to_turn_on_its_heels():
+    for each in all_scenarios(SUBGOAL_MAZE):
+        assert {ACTIONS[each.back], ACTIONS[each.path[-1]]} not in ({"left", "right"}, {"up", "down"})
 
 
 def test_a_mirrored_story_turns_back_to_the_other_side():
     (_, *turned) = orientations(*drawing(3))
-    assert [path for _, path in turned] == ["ll", "dd", "uu"]
-    assert turned[0][0].splitlines()[0] == ".......*.@A"
-    assert [line[0] for line in turned[1][0].splitlines()][:4] == ["A", "@", ".", "*"]
+    assert [path for _, path in turned] == ["llld", "dddr", "uuur"]
+    assert turned[0][0].splitlines()[3] == "......*..A."
+    assert [line[3] for line in turned[1][0].splitlines()][:5] == [".", "A", ".", ".", "*"]
 
 
 def test_another_agent_finds_what_it_likes_in_the_place_of_a():
-    level = scenario(FOUR, "rrr", SUBGOAL_MAZE).for_agent(2)
+    level = scenario(FOUR, "rrrrd", SUBGOAL_MAZE).for_agent(2)
     picture = format_level(level, SUBGOAL_MAZE).splitlines()
-    assert picture[0] == "C@..*......"
-    assert picture[8] == "B.........A"
+    assert picture[3] == ".C...*....."
+    assert picture[10] == "B...D.....A"
 
 
 def test_levels_are_stacked_with_the_way_through_each():
     scenarios = all_scenarios(SUBGOAL_MAZE, (1, 3))
     levels, actions = stacked(scenarios, 1)
     assert levels.walls.shape == (8, 11, 11)
-    assert actions.shape == (8, 2)
-    assert actions[0].tolist() == [0, 4]  # up, and then let go
-    assert actions[4].tolist() == [3, 3]
+    assert actions.shape == (8, 4)
+    assert actions[0].tolist() == [3, 1, 4, 4]  # right, down, and then let go
+    assert actions[4].tolist() == [3, 3, 3, 1]
 
 
 def test_exchanges_move_what_is_liked_and_one_other():
@@ -76,19 +81,19 @@ def changed(old: str, new: str) -> str:
 @pytest.mark.parametrize(
     ("picture", "path", "why"),
     [
-        (FOUR, "rrdr", "path = rrdr: step 3 walks into a wall"),
-        (FOUR, "u", "path = u: step 1 walks into a wall"),
-        (FOUR, "l", "path = l: step 1 eats A, and the episode ends"),
-        (FOUR, "rr", "path = rr: ends in row 0, col 3, and not at the subgoal"),
-        (FOUR, "rrrr", "path = rrrr: the subgoal is reached at step 3 already"),
+        (FOUR, "rrrdd", "path = rrrdd: step 5 walks into a wall"),
+        (FOUR, "uuu", "path = uuu: step 3 walks into a wall"),
+        (FOUR, "d", "path = d: step 1 eats A, and the episode ends"),
+        (FOUR, "rrrr", "path = rrrr: ends in row 2, col 5, and not at the subgoal"),
+        (FOUR, "rrrrdu", "path = rrrrdu: the subgoal is reached at step 5 already"),
         (FOUR, "rrx", "path = 'x': a step is one of u, d, l, r"),
         (FOUR, "", "path = '': must have between 1 and 50 steps"),
-        (changed("A@..*", "A#@.*"), "rr", "path = rr: the agent never comes beside A"),
-        (FOUR.replace("A@", "A@.", 1), "rrr", "level = 11 rows of 11 or 12"),
-        (changed("....D......", "..........."), "rrr", "level = 'D': is not drawn"),
+        (changed(".@...", "...@."), "rrd", "path = rrd: the agent never comes beside A"),
+        (FOUR.replace(".@", ".@.", 1), "rrrrd", "level = 11 rows of 11 or 12"),
+        (changed("B...D.....C", "B.........C"), "rrrrd", "level = 'D': is not drawn"),
         (
-            changed("####.......\n", "####..D....\n").replace("....D......", "..........."),
-            "rrr",
+            changed("....###....", "....###.D..").replace("B...D", "B....", 1),
+            "rrrrd",
             "level = 'D': is as near",
         ),
     ],
@@ -101,7 +106,7 @@ def test_a_level_that_does_not_tell_the_story_is_refused_in_one_line(picture, pa
 
 
 def with_top(*rows: str) -> str:
-    return "\n".join((*rows, *FOUR.strip().splitlines()[len(rows) :]))
+    return "\n".join((*rows, *(11 - len(rows) - 1) * ["..........."], "B...D.....C"))
 
 
 def test_a_way_back_must_exist():

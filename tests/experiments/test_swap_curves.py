@@ -8,7 +8,15 @@ import pytest
 from tomnet.experiments import explicit_beliefs, false_beliefs, false_beliefs_mixed, unseen_swaps
 from tomnet.experiments.minds import MIXED
 from tomnet.experiments.natural_swaps import Effects
-from tomnet.experiments.swap_curves import agreement, by_network, curves, follows_sight, parting, seen_above_unseen
+from tomnet.experiments.swap_curves import (
+    agreement,
+    agreement_interval,
+    by_network,
+    curves,
+    follows_sight,
+    parting,
+    seen_above_unseen,
+)
 
 SIZE = 11
 NETWORKS, PAIRS = 4, 5  # of each network at each distance
@@ -70,6 +78,24 @@ def test_an_observer_that_has_it_the_wrong_way_round_disagrees():
 
 def test_where_agents_tell_nothing_apart_there_is_nothing_to_agree_with():
     assert math.isnan(agreement([curves(effects(2, knowing(2), lambda far: 0.1), SIZE)], "policy"))
+
+
+def test_agreement_has_an_interval_over_networks():
+    sure, torn = effects(2, knowing(2)), effects(2, knowing(2))
+    assert agreement_interval([curves(sure, SIZE)], "policy") == (1.0, 1.0)
+    others = torn.network >= NETWORKS // 2  # half of the networks have it the wrong way round
+    torn.observer["policy"][others] = 0.01 * torn.distance[others]
+    low, high = agreement_interval([curves(torn, SIZE)], "policy")
+    assert low < agreement([curves(torn, SIZE)], "policy") <= high
+    assert low < 0
+    alone = torn.network == 0
+    one = Effects(*(part[alone] for part in (torn.network, torn.distance)), *_of(torn, alone), torn.reach)
+    assert all(math.isnan(end) for end in agreement_interval([curves(one, SIZE)], "policy"))
+
+
+def _of(made: Effects, chosen) -> tuple[dict, dict]:
+    agents, observer = ({name: each[chosen] for name, each in part.items()} for part in (made.agents, made.observer))
+    return agents, observer
 
 
 def test_distances_with_few_pairs_do_not_count():

@@ -41,6 +41,10 @@ def curves(condition: str) -> dict[str, Any]:
         ],
         "ratio": {name: around(8.0, 1.0) for name in MEASURED},
         "beyond_policy": around(0.23),
+        "by_network": {
+            what: 2 * [[effects(far <= reach, far)["observer"][what]["mean"] for far in range(1, SIZE)]]
+            for what in ("policy", "belief")
+        },
     }
 
 

@@ -18,7 +18,7 @@ from ..observer.training import EVALUATION_STREAM, stream
 from ..world.gridworld import SUBGOAL_MAZE
 from .acquaintances import Acquaintances, meet_everyone, read_everything
 from .character_space import confusion, dimension_table, dimensions_of, neighbour_read_out
-from .claims import Claim, bootstrap, mean_interval, verdict
+from .claims import Claim, bootstrap, difference, mean_interval, verdict
 from .experiment import Experiment, Member, Preset
 from .minds import MIXED, member
 
@@ -183,14 +183,15 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
     fields, objects = tables["fields"], tables["objects"]
     hard, easy = fields["hard"], fields["easy"]
     harder = hard["interval"][0] > easy["interval"][1]
+    gap, gap_interval = difference(hard, easy)
     even = objects["unevenness"] <= EVEN and objects["accuracy"] >= TOLD
     return [
         Claim(
             "B3",
             "The embedding orders agents by field of view; 7×7 and 9×9 are hard to tell apart",
             verdict(harder and fields["order"] >= IN_ORDER, hard["mean"] > easy["mean"]),
-            hard["mean"] - easy["mean"],
-            None,
+            gap,
+            gap_interval,
             "share of encounters in which 7×7 and 9×9 agents are taken for each other, less that of blind and 3×3",
             f"reproduced: intervals apart, and Kendall's tau of at least {IN_ORDER} between field of view and place "
             "along the axis on which the five class means differ most; partly: above 0",

@@ -37,6 +37,13 @@ def mean_interval(values: np.ndarray) -> tuple[float, tuple[float, float]]:
     return mean, (mean - error, mean + error)
 
 
+def difference(one: dict[str, Any], other: dict[str, Any]) -> tuple[float, tuple[float, float]]:
+    """Of two means of different agents, each with its interval."""
+    widths = [(each["interval"][1] - each["interval"][0]) / 2 for each in (one, other)]
+    gap, error = one["mean"] - other["mean"], float(np.hypot(*widths))
+    return gap, (gap - error, gap + error)
+
+
 def share_interval(hits: np.ndarray) -> tuple[float, tuple[float, float]]:
     """The share of agents for whom something holds, with Wilson's 95% interval: it stays within 0 and 1."""
     count, share, z = len(hits), float(np.mean(hits)), 1.96

@@ -32,11 +32,11 @@ def members(preset: Preset) -> tuple[Member, ...]:
 
 
 def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict[str, Any], list[Claim]]:
-    meet_key, walk_key, example_key = jax.random.split(stream(seed, EVALUATION_STREAM), 3)
+    meet_key, example_key = jax.random.split(stream(seed, EVALUATION_STREAM))
     observer = observers["mixed"]
     met = meet_everyone(meet_key, members("smoke")[0], "held out", agents)
     (shown,) = FIVE
-    walks = walk_all(walk_key, (NARROW, shown, WIDE), agents)
+    walks = walk_all(seed, (NARROW, shown, WIDE), agents)
     tables = {
         "forecast": forecast_table(observer, met, MIXED),
         "natural": curves_of(walks, observer),

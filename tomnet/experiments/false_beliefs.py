@@ -9,15 +9,13 @@ they end up all the same.
 
 from typing import Any
 
-import jax
-
 from ..observer.tomnet import ToMnet
 from ..observer.training import EVALUATION_STREAM, stream
 from ..world.gridworld import SUBGOAL_MAZE
 from .claims import Claim, verdict
 from .experiment import Company, Experiment, Member, Preset
 from .minds import FIVE, N_PAST, member
-from .natural_swaps import agents_futures, effects_of, rollouts_for, take_walks
+from .mixed_company import curves_of, futures_of, walk_all
 from .sally_anne import all_scenarios
 from .swap_curves import (
     AGREES,
@@ -27,7 +25,6 @@ from .swap_curves import (
     MORE_IN_VIEW,
     above,
     agreement,
-    curves,
     follows_sight,
     seen_above_unseen,
 )
@@ -43,16 +40,14 @@ def members(preset: Preset) -> tuple[Member, ...]:
 
 
 def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict[str, Any], list[Claim]]:
-    test_key, walk_key, future_key = jax.random.split(stream(seed, EVALUATION_STREAM), 3)
-    observer, company = observers["5x5"], Company(FIVE, part="held out")
-    scenarios = all_scenarios(SUBGOAL_MAZE)
+    observer, company, scenarios = observers["5x5"], Company(FIVE, part="held out"), all_scenarios(SUBGOAL_MAZE)
+    test_key = stream(seed, EVALUATION_STREAM)
     turns = put_to_the_test(test_key, company, scenarios, N_PAST, observer, SUBGOAL_MAZE)
-    walks = take_walks(walk_key, company, agents, N_PAST, SUBGOAL_MAZE)
-    futures = agents_futures(future_key, walks, rollouts_for(agents))
+    walks = walk_all(seed, FIVE, agents)
     tables = {
         "turning_back": turning_table(turns),
-        "pictures": pictures(scenarios, walks.agents[0], SUBGOAL_MAZE),
-        "natural": {"5x5": curves(effects_of(walks, observer, futures), SUBGOAL_MAZE.size)},
+        "pictures": pictures(scenarios, walks["5x5"].agents[0], SUBGOAL_MAZE),
+        "natural": curves_of(walks, observer, futures_of(seed, FIVE, agents)),
     }
     return tables, _claims(tables)
 

@@ -1,26 +1,38 @@
-"""The natural Sally-Anne test with agents of different fields of view: one table of curves for each condition."""
+"""The natural Sally-Anne test with agents of different fields of view: one table of curves for each condition.
 
+Several experiments ask another observer about the same agents on the same walks, which take longer than asking. Walks
+and futures are therefore kept once they have been taken.
+"""
+
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
-from jaxtyping import Key, Scalar
+from jaxtyping import Array, Key
 
+from ..agents.population import condition_file
 from ..observer.tomnet import ToMnet
+from ..observer.training import EVALUATION_STREAM, stream
 from ..world.gridworld import SUBGOAL_MAZE
 from .experiment import Company
-from .minds import N_PAST, NARROW, WIDE
+from .minds import MIXED, N_PAST, NARROW, WIDE
 from .natural_swaps import Walks, agents_futures, effects_of, rollouts_for, take_walks
 from .swap_curves import curves
 
 SIGHTED = ("3x3", "5x5", "7x7", "9x9")  # for the blind nothing is ever in view
+SHOWN = (NARROW, WIDE)  # whose futures are looked at as well: for all of them it would take too long
 
 
-def walk_all(key: Key[Scalar, ""], conditions: tuple[str, ...], agents: int) -> dict[str, Walks]:
+def walk_all(seed: int, conditions: tuple[str, ...], agents: int) -> dict[str, Walks]:
     """The held-out agents of each condition, on the same levels."""
-    return {
-        name: take_walks(key, Company((name,), part="held out"), agents, N_PAST, SUBGOAL_MAZE) for name in conditions
-    }
+    return {name: _walks(condition_file(name), name, agents, seed) for name in conditions}
+
+
+def futures_of(seed: int, conditions: tuple[str, ...], agents: int) -> dict[str, np.ndarray]:
+    """Where the agents of these conditions really go from there."""
+    return {name: _futures(condition_file(name), name, agents, seed) for name in conditions}
 
 
 def curves_of(
@@ -32,7 +44,20 @@ def curves_of(
     }
 
 
-def two_futures(key: Key[Scalar, ""], walks: dict[str, Walks], agents: int) -> dict[str, np.ndarray]:
-    """Where the agents really go, of the two conditions that are shown: for all of them it would take too long."""
-    keys = dict(zip((NARROW, WIDE), jax.random.split(key)))
-    return {name: agents_futures(keys[name], walks[name], rollouts_for(agents)) for name in (NARROW, WIDE)}
+@lru_cache(maxsize=len(MIXED))
+def _walks(population: Path, condition: str, agents: int, seed: int) -> Walks:
+    """`population`, the file, is there to tell populations of one name apart."""
+    company = Company((condition,), part="held out", folder=population.parent)
+    return take_walks(_keys(seed)[0], company, agents, N_PAST, SUBGOAL_MAZE)
+
+
+@lru_cache(maxsize=len(MIXED))
+def _futures(population: Path, condition: str, agents: int, seed: int) -> np.ndarray:
+    walks = _walks(population, condition, agents, seed)
+    key = jax.random.fold_in(_keys(seed)[1], MIXED.index(condition))
+    return agents_futures(key, walks, rollouts_for(agents))
+
+
+def _keys(seed: int) -> Key[Array, "2"]:
+    """Of the walks, and of the futures."""
+    return jax.random.split(jax.random.fold_in(stream(seed, EVALUATION_STREAM), 0x77616C6B))

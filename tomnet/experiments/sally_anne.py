@@ -1,10 +1,12 @@
 """The hand-made Sally-Anne test (Fig. 11): levels drawn so that an agent sees what it likes, walks away from it to the
 subgoal, and may or may not see that it was moved meanwhile.
 
-    A@..*......     an agent that prefers A starts beside it and is led along the corridor, away from A, to the
-    ####.......     subgoal. Where the swap happens, A is 4 cells away: out of a 5×5 field of view, in a 9×9 one.
+    .@.........     an agent that prefers A starts beside it and is led away, to the right and then down to the
+    .A...*.....     subgoal. Where the swap happens, A is 4 cells away: out of a 5×5 field of view, in a 9×9 one. A wall
+    ....###....     below leaves two new ways, one back to where A was and one away from there.
 
-Turning back to where A was is right as far as the agent can know, unless it has seen A go.
+Turning back to where A was is right as far as the agent can know, unless it has seen A go. The way back is not the
+way it came: deep RL agents hardly ever turn on their heels, whatever they know.
 """
 
 import dataclasses
@@ -22,8 +24,8 @@ from .visibility import distance
 PREFERRED = 0  # as drawn; other agents get the same level with their letter and A exchanged
 DISTANCES = (1, 2, 3, 4, 5, 6)
 STEPS = {"u": 0, "d": 1, "l": 2, "r": 3}
-OTHERS = ("...........",) * 6 + ("B.........C", "...........", "....D......")
-"""Below the corridor: an open room. What else may change places lies further away than A, whatever the distance."""
+FREE, OTHERS = "...........", "B...D.....C"
+"""What else may change places lies further away than A, whatever the distance."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,11 +46,8 @@ class Scenario:
 
 def drawing(far: int) -> tuple[str, str]:
     """The level whose swap is that far away, and the way to the subgoal."""
-    if far == 1:  # beside A there is room for the subgoal only: the agent comes from below
-        rows, path = ("A*" + 9 * ".", "#@" + 9 * "."), "u"
-    else:
-        rows, path = (f"A@{(far - 2) * '.'}*{(10 - far) * '.'}", far * "#" + (11 - far) * "."), (far - 1) * "r"
-    return "\n".join((*rows, *OTHERS)), path
+    led, liked, wall = ".@" + 9 * ".", f".A{(far - 1) * '.'}*{(9 - far) * '.'}", f"{far * '.'}###{(8 - far) * '.'}"
+    return "\n".join((FREE, FREE, led, liked, wall, *(FREE,) * 5, OTHERS)), far * "r" + "d"
 
 
 def orientations(picture: str, path: str) -> list[tuple[str, str]]:

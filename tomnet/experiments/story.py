@@ -87,7 +87,7 @@ def tell(
     check_past(past)
     check_observer(observer, world, ("action", "successor"))
     if distance not in DISTANCES:
-        raise BadSetting("distance", distance, f"the corridor is drawn for {DISTANCES[0]} to {DISTANCES[-1]}")
+        raise BadSetting("distance", distance, f"the level is drawn for {DISTANCES[0]} to {DISTANCES[-1]}")
     play = scenario(*drawing(distance), world)
     network, agent = cast.audition(play, world)
     watch_key, act_key = jax.random.split(key)

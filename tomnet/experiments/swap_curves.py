@@ -33,6 +33,9 @@ def curves(effects: Effects, size: int) -> dict[str, Any]:
         ],
         "ratio": {name: _ratio(values, effects.network, in_view) for name, values in who["observer"].items()},
         "beyond_policy": _beyond_policy(who["observer"], effects.network, ~in_view),
+        "by_network": {
+            what: _by_network_and_distance(who["observer"][what], effects, size) for what in ("policy", "belief")
+        },
     }
 
 
@@ -52,6 +55,18 @@ def by_network(values: np.ndarray, network: np.ndarray) -> np.ndarray:
     """The mean of each network that has any; what was not measured is left out."""
     known = np.isfinite(values)
     return np.array([values[known & (network == one)].mean() for one in np.unique(network[known])])
+
+
+def _by_network_and_distance(values: np.ndarray, effects: Effects, size: int) -> list[list[float]]:
+    """`[network][distance]`: the observer's means, of which those over networks are in the rows."""
+
+    def mean(chosen: np.ndarray) -> float:
+        return float(values[chosen].mean()) if chosen.any() else float("nan")
+
+    return [
+        [mean((effects.network == one) & (effects.distance == far)) for far in range(1, size)]
+        for one in np.unique(effects.network)
+    ]
 
 
 def summarise(values: np.ndarray, network: np.ndarray) -> dict[str, Any]:
@@ -91,16 +106,39 @@ def agreement(tables: list[dict[str, Any]], what: str) -> float:
     0.76 for a perfect observer of 5×5 agents (8 distances). So only distances whose intervals over networks lie apart
     for the agents count (Goodman and Kruskal's gamma); conditions in one list are counted together.
     """
+    curves = [np.array([row["observer"][what]["mean"] for row in table["by_distance"]]) for table in tables]
+    return _concordance(tables, curves, what)
+
+
+def agreement_interval(tables: list[dict[str, Any]], what: str, resamples: int = 500) -> tuple[float, float]:
+    """95%, by resampling the networks that the observer's curves are means over; the agents' order stands."""
+    each = [np.array(table["by_network"][what]) for table in tables]  # [network, distance]
+    if min(map(len, each)) < 2:
+        return UNKNOWN
+    random = np.random.default_rng(0)  # the resampling is part of the method, not of the experiment
+    draws = []
+    for _ in range(resamples):
+        chosen = [networks[random.integers(0, len(networks), len(networks))] for networks in each]
+        draws.append(_concordance(tables, [_mean_of_known(networks) for networks in chosen], what))
+    return tuple(np.nanpercentile(draws, [2.5, 97.5]).tolist()) if np.isfinite(draws).any() else UNKNOWN
+
+
+def _mean_of_known(networks: np.ndarray) -> np.ndarray:
+    known = np.isfinite(networks)
+    return np.where(known, networks, 0).sum(0) / np.where(known.any(0), known.sum(0), np.nan)
+
+
+def _concordance(tables: list[dict[str, Any]], observer: list[np.ndarray], what: str) -> float:
+    """`observer`: for each table its curve, `[distance]`."""
     same = opposite = 0
-    for table in tables:
+    for table, curve in zip(tables, observer, strict=True):
         rows = [row for row in table["by_distance"] if row["pairs"] >= FEWEST]
         for one, other in combinations(rows, 2):
-            if not apart(one["agents"][what], other["agents"][what]):
-                continue
-            agents = one["agents"][what]["mean"] - other["agents"][what]["mean"]
-            observer = one["observer"][what]["mean"] - other["observer"][what]["mean"]
-            same += agents * observer > 0
-            opposite += agents * observer < 0
+            if apart(one["agents"][what], other["agents"][what]):
+                agents = one["agents"][what]["mean"] - other["agents"][what]["mean"]
+                product = agents * float(curve[one["distance"] - 1] - curve[other["distance"] - 1])
+                same += product > 0
+                opposite += product < 0
     return (same - opposite) / (same + opposite) if same + opposite else float("nan")
 
 

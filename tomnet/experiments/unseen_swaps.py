@@ -9,16 +9,13 @@ changes behind an agent's back.
 import dataclasses
 from typing import Any
 
-import jax
-
 from ..observer.tomnet import ToMnet
-from ..observer.training import EVALUATION_STREAM, stream
 from ..world.gridworld import SUBGOAL_MAZE
 from .claims import Claim, verdict
 from .experiment import Experiment, Member, Preset
 from .minds import MIXED, NARROW, WIDE, member
-from .mixed_company import SIGHTED, curves_of, two_futures, walk_all
-from .swap_curves import IN_ORDER, agreement, in_order, parting
+from .mixed_company import SHOWN, SIGHTED, curves_of, futures_of, walk_all
+from .swap_curves import IN_ORDER, agreement, agreement_interval, in_order, parting
 from .swap_effects import NOTICEABLE
 
 STILL = dataclasses.replace(SUBGOAL_MAZE, swap_probability=0.0)
@@ -30,9 +27,8 @@ def members(preset: Preset) -> tuple[Member, ...]:
 
 def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict[str, Any], list[Claim]]:
     """With swaps: the agents were raised to expect them, and only the observer was not."""
-    walk_key, future_key = jax.random.split(stream(seed, EVALUATION_STREAM))
-    walks = walk_all(walk_key, SIGHTED, agents)
-    tables = {"natural": curves_of(walks, observers["no-swaps"], two_futures(future_key, walks, agents))}
+    walks = walk_all(seed, SIGHTED, agents)
+    tables = {"natural": curves_of(walks, observers["no-swaps"], futures_of(seed, SHOWN, agents))}
     return tables, _claims(tables)
 
 
@@ -47,7 +43,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
             "It learns this even when trained with no swaps at all",
             verdict(ordered and bool(part["clear"]), ordered or bool(part["clear"])),
             agreement(sighted, "policy"),
-            None,
+            agreement_interval(sighted, "policy"),
             "agreement of the observer's D_JS of policies with the agents' order of distances, 3×3 to 9×9 agents",
             f"reproduced: {IN_ORDER} for each field of view; and 9×9 above 3×3, intervals apart and at least "
             f"{NOTICEABLE} nats, at some distance from 2 to 4; partly: one of the two",

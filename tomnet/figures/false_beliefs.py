@@ -26,7 +26,7 @@ def panels(result: Result) -> Panels:
             Panel(
                 "a",
                 f"Led from {liked} to the subgoal; then a swap",
-                "Four gridworlds in two rows: an agent's path along a corridor to the subgoal, and the same level "
+                "Four gridworlds in two rows: an agent's path from what it likes to the subgoal, and the same level "
                 "after a swap, with the agent's field of view as a dashed square: the swap lies inside it "
                 "above, outside below.",
                 lambda place: _pictures(place, tables["pictures"], turning["reach"]),
