@@ -281,6 +281,27 @@ def python(code: str, *args) -> subprocess.CompletedProcess:
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
+def module(*arguments: str) -> subprocess.Popen:
+    command = [sys.executable, "-m", "tomnet", *arguments]
+    environ = os.environ | {"PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
+    return subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_as_a_module_it_tells_the_shell_what_became_of_it():
+    process = module("evaluate", "goal-infrence")
+    assert "did you mean 'goal-inference'?" in process.communicate(timeout=60)[1]
+    assert process.returncode == 2
+
+
+def test_a_reader_who_has_had_enough_is_no_error():
+    with module("list") as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()  # as `head` does
+        assert process.wait(timeout=60) in (0, 1)  # 1 where it is `rich` that notices first
+        assert process.stderr.read() == ""
+
+
 def stopped(number: int, after_step: int, folder: Path, *args) -> tuple[int, str]:
     """Start the long run and send it a signal once it has come so far; its exit code and its last line."""
     process = started(LONG_RUN, "--out", folder, *args)

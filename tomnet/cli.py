@@ -6,6 +6,7 @@ imported inside the commands, so that help and mistakes are answered at once.
 
 import dataclasses
 import io
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -218,9 +219,13 @@ def main(argv: list[str] | None = None) -> int:
     prepare_cpu()
     try:
         parse(sys.argv[1:] if argv is None else argv)()
+        sys.stdout.flush()
     except KeyboardInterrupt:
         say("tomnet: interrupted")
         return INTERRUPTED
+    except BrokenPipeError:  # whoever read our output has had enough, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains once more at the end
+        return DONE
     except (TomnetError, OSError, RuntimeError) as error:
         line = complaint(error)
         if line is None:
