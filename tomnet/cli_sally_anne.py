@@ -14,7 +14,8 @@ from .errors import BadFile, TomnetError, nearest
 if TYPE_CHECKING:
     from .observer.tomnet import ToMnet
 
-TELLERS = (("explicit-beliefs", "mixed"), ("false-beliefs", "5x5"))  # whoever is pretrained, in this order
+TELLERS = (("explicit-beliefs", "mixed"), ("false-beliefs", "5x5"))
+"""Whoever is pretrained, in this order; of a 5×5 agent, first the one that knows no others."""
 
 
 @dataclasses.dataclass
@@ -29,7 +30,7 @@ class SallyAnne:
         arg(
             metavar="N",
             help="one of the held-out networks",
-            help_behavior_hint="(default: the one that turns back most surely where nothing is moved)",
+            help_behavior_hint="(default: the one that acts most clearly on what it believes)",
         ),
     ] = None
     past: Annotated[int, arg(metavar="N", help="episodes in which the observer has seen it before")] = 4
@@ -62,7 +63,7 @@ class SallyAnne:
             say(f"tomnet: {warning}")
         cast = Cast(self.condition, letters.index(self.prefers), self.network, self.population)
         key = stream(self.seed, EVALUATION_STREAM)
-        story = tell(key, _observer(self.model), cast, distance=self.distance, past=self.past)
+        story = tell(key, _observer(self.model, self.condition), cast, distance=self.distance, past=self.past)
         write_json(self.out / "story.json", story)
         print(moral(story))
         for path in save(draw_story(story), self.out):
@@ -70,7 +71,7 @@ class SallyAnne:
         say(f"after {time.monotonic() - started:.0f} s")
 
 
-def _observer(model: Path | None) -> "ToMnet":
+def _observer(model: Path | None, condition: str) -> "ToMnet":
     from . import zoo
     from .observer.checkpoint import load_observer
     from .observer.training import OBSERVER
@@ -79,7 +80,7 @@ def _observer(model: Path | None) -> "ToMnet":
         raise BadFile(model, "is a folder", f"--model names an observer file, such as {OBSERVER} of a run's member")
     if model is not None:
         return load_observer(model)[0]
-    for experiment, member in TELLERS:
+    for experiment, member in sorted(TELLERS, key=lambda teller: teller[1] != condition):
         if zoo.available(experiment):
             return zoo.load(experiment)[member]
     names = " or ".join(experiment for experiment, _ in TELLERS)

@@ -21,7 +21,7 @@ from .examples import plain_episode, plain_snapshot
 from .foresight import History, check_observer, foresee
 from .minds import N_PAST
 from .natural_swaps import ROLLOUTS, watch
-from .sally_anne import DISTANCES, Scenario, drawing, scenario
+from .sally_anne import DISTANCES, Scenario, drawing, orientations, scenario
 from .swap_effects import look_around, without_swaps
 from .swap_examples import empirical_successors
 from .turning_back import go_through, queries
@@ -36,10 +36,12 @@ class Cast:
 
     condition: str = "5x5"
     preferred: int = 0
-    network: int | None = None  # of the held-out ones; None: whoever turns back most surely where nothing is swapped
+    network: int | None = None  # of the held-out ones; None: whoever acts most clearly on what it believes
     folder: Path | None = None  # of the populations; None: the pretrained ones
 
-    def audition(self, play: Scenario, world: World) -> tuple[int, DeepAgent]:
+    def audition(self, distance: int, world: World) -> tuple[int, DeepAgent, Scenario]:
+        """Who plays, and towards which side: the one that turns back most surely where nothing was moved, and least
+        where it has seen that it was. Most agents of ours have a favourite side, whatever they know."""
         if not find_condition(self.condition).field_of_view:
             raise BadSetting("condition", self.condition, "the story needs an agent that can see")
         population = load_condition(self.condition, self.folder)
@@ -54,13 +56,25 @@ class Cast:
         if not chosen:
             raise BadSetting("population", self.condition, "no network of it is held out")
         agents = {number: population.agent(number, self.preferred) for number in chosen}
-        best = max(agents, key=lambda number: _turns_back(agents[number], self.preferred, play, world))
-        return best, agents[best]
+        reach = int(next(iter(agents.values())).eyes.reach)
+        plays, in_sight = _all_sides(distance, world), _all_sides(min(distance, reach), world)
+        clear = {
+            number: _turn_back(agent, plays, 0, world) - _turn_back(agent, in_sight, 1, world)
+            for number, agent in agents.items()
+        }
+        best = max(clear, key=lambda number: clear[number].max())
+        return best, agents[best], plays[int(clear[best].argmax())]
 
 
-def _turns_back(agent: DeepAgent, preferred: int, play: Scenario, world: World) -> float:
-    _, worlds = go_through(agent, preferred, [play], world)
-    return float(look_around(agent, worlds[0], without_swaps(world))[0][0, play.back])
+def _all_sides(distance: int, world: World) -> list[Scenario]:
+    return [scenario(*told, world) for told in orientations(*drawing(distance))]
+
+
+def _turn_back(agent: DeepAgent, plays: list[Scenario], which: int, world: World) -> np.ndarray:
+    """How likely it is in each play: in the world without a swap (0), or in one with."""
+    _, worlds = go_through(agent, int(agent.preferred), plays, world)
+    policy = np.asarray(look_around(agent, worlds[which], without_swaps(world))[0])
+    return policy[np.arange(len(plays)), [play.back for play in plays]]
 
 
 def check_past(past: int) -> str | None:
@@ -88,8 +102,7 @@ def tell(
     check_observer(observer, world, ("action", "successor"))
     if distance not in DISTANCES:
         raise BadSetting("distance", distance, f"the level is drawn for {DISTANCES[0]} to {DISTANCES[-1]}")
-    play = scenario(*drawing(distance), world)
-    network, agent = cast.audition(play, world)
+    network, agent, play = cast.audition(distance, world)
     watch_key, act_key = jax.random.split(key)
     way, worlds = go_through(agent, cast.preferred, [play], world)
     before = watch(watch_key, agent, 1, past, world)

@@ -252,7 +252,10 @@ def _contours(place: SubFigure, subspecies: dict[str, Any]) -> None:
         axes.contour(x, y, density, [enclosing(density, ENCLOSED)], colors=hand_colour(row["index"]), linewidths=0.9)
     for number, centre in enumerate(subspecies["centres"]):
         axes.plot(*centre, "o", color=style.IDEAL, markersize=5, zorder=5)
-        axes.annotate(str(number + 1), centre, xytext=(4, 4), textcoords="offset points", weight="bold", zorder=6)
+        left_or_right = (-9 + 13 * number, 4)  # the two may nearly coincide
+        axes.annotate(
+            str(number + 1), centre, xytext=left_or_right, textcoords="offset points", weight="bold", zorder=6
+        )
     handles = [*_hand_signs(), style.sign("cluster means", "o", style.IDEAL)]
     place.legend(handles=handles, loc="outside lower center", ncols=3)
 

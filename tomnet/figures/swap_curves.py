@@ -29,9 +29,14 @@ def named(condition: str) -> str:
 
 
 def measured(table: dict[str, Any], who: str, what: str) -> list[dict[str, Any]]:
-    """A row for each distance at which enough was measured."""
+    """A row for each distance at which enough was measured; intervals end where D_JS does."""
     rows = [{"distance": row["distance"], **(row[who].get(what) or {})} for row in table["by_distance"]]
-    return [row for row in rows if np.isfinite(style.number(row.get("mean"))) and (row.get("pairs") or FEW) >= FEW]
+    rows = [row for row in rows if np.isfinite(style.number(row.get("mean"))) and (row.get("pairs") or FEW) >= FEW]
+    return [row | {"interval": [_possible(end) for end in row["interval"]]} for row in rows]
+
+
+def _possible(divergence: float | None) -> float | None:
+    return None if divergence is None else float(np.clip(divergence, 0.0, np.log(2)))
 
 
 def series(
