@@ -9,7 +9,7 @@ import pytest
 
 from tomnet.agents.planner import PlannerSpecies
 from tomnet.errors import TomnetError
-from tomnet.experiments import goal_inference, goal_snapshots, greedy_agents, random_agents, registry
+from tomnet.experiments import goal_inference, goal_snapshots, greedy_agents, mixed_company, random_agents, registry
 from tomnet.experiments.experiment import PRESETS, Company, Experiment, Member
 from tomnet.experiments.registry import EXPERIMENTS, find
 from tomnet.experiments.run import AGENTS, check_preset
@@ -178,7 +178,8 @@ def test_an_evaluation_draws_its_agents_from_the_evaluation_stream(experiment, m
         asked.append((seed, which))
         raise Asked
 
-    monkeypatch.setattr(module_of(experiment), "stream", ask)
+    for module in (module_of(experiment), mixed_company):  # whoever goes along on walks that are shared asks there
+        monkeypatch.setattr(module, "stream", ask, raising=False)
     with pytest.raises(Asked):
         experiment.evaluate({}, 4, 17)
     assert asked == [(17, EVALUATION_STREAM)]

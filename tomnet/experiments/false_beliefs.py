@@ -40,8 +40,8 @@ def members(preset: Preset) -> tuple[Member, ...]:
 
 
 def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict[str, Any], list[Claim]]:
-    observer, company, scenarios = observers["5x5"], Company(FIVE, part="held out"), all_scenarios(SUBGOAL_MAZE)
     test_key = stream(seed, EVALUATION_STREAM)
+    observer, company, scenarios = observers["5x5"], Company(FIVE, part="held out"), all_scenarios(SUBGOAL_MAZE)
     turns = put_to_the_test(test_key, company, scenarios, N_PAST, observer, SUBGOAL_MAZE)
     walks = walk_all(seed, FIVE, agents)
     tables = {
