@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import equinox as eqx
 import numpy as np
 import pytest
 from experiments.minds_small import save_populations
@@ -59,17 +60,21 @@ def test_an_observer_without_beliefs_can_tell_it_too(agents, tmp_path, capsys):
     save_observer(tmp_path / "observer.safetensors", made_up(TINY_BEHAVIOUR), ABOUT)
     arguments = ("--population", agents, "--model", tmp_path / "observer.safetensors", "--distance", 1)
     assert sally_anne(*arguments, "--out", tmp_path) == 0
-    assert "in its sight" in capsys.readouterr().out
+    assert "before its eyes" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
+        (
+            ("--condition", "stateless-5x5"),
+            "condition = stateless-5x5: the story needs an agent that can see and remembers",
+        ),
         (("--distance", 7), "distance = 7: the level is drawn for 1 to 6"),
         (("--condition", "blind"), "condition = blind: the story needs an agent that can see"),
         (("--condition", "3x3"), "holds no agents of the condition 3x3"),
         (("--condition", "4x4"), "unknown condition '4x4'"),
-        (("--network", 0), "network = 0: the observer never met 1; it must be one of these"),
+        (("--network", 0), "network = 0: not held out: the observer may know it; it never met 1"),
         (("--prefers", "E"), "unknown object 'E'"),
         (("--past", -1), "past = -1: cannot be negative"),
         (("--seed", -1), "seed = -1"),
@@ -115,9 +120,15 @@ def test_whoever_acts_on_what_it_believes_gets_the_part(agents, monkeypatch):
     """Network 0 turns back to one side, even from what it has seen go; network 1 does so only where it cannot know."""
     held_out = dataclasses.replace(populations.load_condition("5x5", agents), training=(), held_out=(0, 1))
     monkeypatch.setattr(story, "load_condition", lambda name, folder: held_out)
-    unmoved, seen_to_go = [[1.0, 0, 0, 0], [0, 0, 0.6, 0]], [[0.9, 0, 0, 0], [0, 0, 0.1, 0]]
-    turns = iter(np.array(each) for network in zip(unmoved, seen_to_go) for each in network)
-    monkeypatch.setattr(story, "_turn_back", lambda agent, plays, which, world: next(turns))
+    far_unmoved = {0: [1.0, 0, 0, 0], 1: [0, 0, 0.6, 0]}  # by network, for each side
+    near_seen_to_go = {0: [0.9, 0, 0, 0], 1: [0, 0, 0.1, 0]}
+    answers = {(4, 0): far_unmoved, (2, 1): near_seen_to_go}  # by distance and world; anything else is not asked
+
+    def turn_back(agent, plays, which, world):
+        number = next(n for n in (0, 1) if eqx.tree_equal(agent, held_out.agent(n, 0)))
+        return np.array(answers[plays[0].distance, which][number])
+
+    monkeypatch.setattr(story, "_turn_back", turn_back)
     network, _, play = story.Cast(folder=agents).audition(4, SUBGOAL_MAZE)
     assert network == 1
     assert [ACTIONS[step] for step in play.path] == ["down"] * 4 + ["right"]  # the third side

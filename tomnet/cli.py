@@ -1,7 +1,7 @@
 """The `tomnet` command.
 
-Exit codes: 0 done, 2 bad usage or bad input with one clear line, 130 interrupted. Whatever needs JAX is
-imported inside the commands, so that help and mistakes are answered at once.
+Exit codes: 0 done, 2 bad usage or bad input with one clear line, 130 interrupted, 141 if nobody reads the output any
+more. Whatever needs JAX is imported inside the commands, so that help and mistakes are answered at once.
 """
 
 import dataclasses
@@ -28,7 +28,7 @@ from .errors import BadFile, BadSetting, TomnetError, nearest
 if TYPE_CHECKING:
     from .experiments.experiment import Experiment, Result
 
-DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
+DONE, BAD_INPUT, INTERRUPTED, CUT_SHORT = 0, 2, 130, 141
 FEWEST_AGENTS = 20  # with fewer, some of the groups that an evaluation compares are empty
 
 Name = Annotated[Positional[str], arg(metavar="NAME", help="an experiment; `tomnet list` names them")]
@@ -225,7 +225,7 @@ def main(argv: list[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError:  # whoever read our output has had enough, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains once more at the end
-        return DONE
+        return CUT_SHORT
     except (TomnetError, OSError, RuntimeError) as error:
         line = complaint(error)
         if line is None:

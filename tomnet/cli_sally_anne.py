@@ -56,19 +56,21 @@ class SallyAnne:
         started = time.monotonic()
         check_seed(self.seed)
         letters = LETTERS[: SUBGOAL_MAZE.objects]
-        if self.prefers not in letters or len(self.prefers) != 1:
+        liked = self.prefers.upper()
+        if liked not in letters or len(liked) != 1:
             raise nearest(self.prefers, letters, "object")
         warning = check_past(self.past)
         if warning:
             say(f"tomnet: {warning}")
-        cast = Cast(self.condition, letters.index(self.prefers), self.network, self.population)
+        cast = Cast(self.condition, letters.index(liked), self.network, self.population)
         key = stream(self.seed, EVALUATION_STREAM)
         story = tell(key, _observer(self.model, self.condition), cast, distance=self.distance, past=self.past)
         write_json(self.out / "story.json", story)
         print(moral(story))
         for path in save(draw_story(story), self.out):
             print(path)
-        say(f"after {time.monotonic() - started:.0f} s")
+        chosen = "" if self.network is not None else ": of those held out, the one that acts most clearly on its belief"
+        say(f"network {story['network']}{chosen}; after {time.monotonic() - started:.0f} s")
 
 
 def _observer(model: Path | None, condition: str) -> "ToMnet":

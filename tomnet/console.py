@@ -25,10 +25,15 @@ def print_json(value: dict[str, Any]) -> None:
     print(json.dumps(_strict(value), indent=2))
 
 
+class Page(Console):
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError  # `main` knows what to do; rich would leave at once
+
+
 def print_table(columns: tuple[str, ...], rows: list[tuple], title: str | None = None) -> None:
-    console = Console()
+    console = Page()
     if not console.is_terminal:
-        console = Console(width=PIPE_WIDTH)
+        console = Page(width=PIPE_WIDTH)
     table = Table(*columns, title=title, title_justify="left", box=box.SIMPLE)
     table.columns[0].no_wrap = True  # it holds the name that the next command needs
     for row in rows:

@@ -32,7 +32,7 @@ ABOUT = (
     "docs/deviations.md."
 )
 SIGNS = {"reproduced": "✓", "partly": "◐", "not reproduced": "✗", "not evaluated": "–"}
-LEDGER = ("id", "claim", "verdict", "measured [95% interval]", "ideal observer", "paper")
+LEDGER = ("id", "claim", "verdict", "measured [95% interval]", "ideal, or the agents themselves", "paper")
 KEPT = ("preset", "seed", "seconds", "tables")
 
 
@@ -174,7 +174,7 @@ def _claim(claim: Claim) -> str:
         f"<details><summary>how it is decided</summary>{details}</details></td>"
         f'<td class="wordy">{_verdict(claim.verdict)}</td>'
         f'<td data-label="measured">{measured}<span class="unit">{escape(claim.unit)}</span></td>'
-        f"{_cell('ideal observer', _number(claim.ideal))}{_cell('paper', claim.paper or NOTHING)}</tr>"
+        f"{_cell('ideal, or the agents themselves', _number(claim.ideal))}{_cell('paper', claim.paper or NOTHING)}</tr>"
     )
 
 

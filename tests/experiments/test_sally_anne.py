@@ -19,7 +19,7 @@ FOUR = """
 ...........
 ...........
 ...........
-B...D.....C
+........BCD
 """
 
 
@@ -54,7 +54,7 @@ def test_another_agent_finds_what_it_likes_in_the_place_of_a():
     level = scenario(FOUR, "rrrrd", SUBGOAL_MAZE).for_agent(2)
     picture = format_level(level, SUBGOAL_MAZE).splitlines()
     assert picture[3] == ".C...*....."
-    assert picture[10] == "B...D.....A"
+    assert picture[10] == "........BAD"
 
 
 def test_levels_are_stacked_with_the_way_through_each():
@@ -90,9 +90,9 @@ def changed(old: str, new: str) -> str:
         (FOUR, "", "path = '': must have between 1 and 50 steps"),
         (changed(".@...", "...@."), "rrd", "path = rrd: the agent never comes beside A"),
         (FOUR.replace(".@", ".@.", 1), "rrrrd", "level = 11 rows of 11 or 12"),
-        (changed("B...D.....C", "B.........C"), "rrrrd", "level = 'D': is not drawn"),
+        (changed("BCD", "BC."), "rrrrd", "level = 'D': is not drawn"),
         (
-            changed("....###....", "....###.D..").replace("B...D", "B....", 1),
+            changed("....###....", "....###.D..").replace("BCD", "BC.", 1),
             "rrrrd",
             "level = 'D': is as near",
         ),
@@ -106,7 +106,7 @@ def test_a_level_that_does_not_tell_the_story_is_refused_in_one_line(picture, pa
 
 
 def with_top(*rows: str) -> str:
-    return "\n".join((*rows, *(11 - len(rows) - 1) * ["..........."], "B...D.....C"))
+    return "\n".join((*rows, *(11 - len(rows) - 1) * ["..........."], "........BCD"))
 
 
 def test_a_way_back_must_exist():
@@ -114,6 +114,11 @@ def test_a_way_back_must_exist():
         scenario(with_top("##.........", "A#.........", "#@*........"), "r", SUBGOAL_MAZE)
     opened = scenario(with_top(".#.........", "A#.........", ".@*........"), "r", SUBGOAL_MAZE)
     assert ACTIONS[opened.back] == "left"
+
+
+def test_the_way_back_must_lead_away_from_where_else_it_may_be():
+    with pytest.raises(BadSetting, match="level = left: leads to C as well, so that going there would not tell"):
+        scenario(changed("........BCD", "...C....B.D"), "rrrrd", SUBGOAL_MAZE)
 
 
 def test_the_way_back_must_begin_with_one_action_only():

@@ -304,10 +304,13 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
     told, divergence, dimensions = tables["read_outs"], tables["divergence"], tables["dimensions"]
     conditions = disentangled(tables)
     blind = divergence["blind_in_object"]
-    goals = {("species", "neighbours"): SPECIES_TOLD, ("species", "linear"): SPECIES_TOLD}
-    goals |= {("object", "neighbours"): OBJECT_TOLD}
-    told_own = {which: told[which[0]][f"own_{which[1]}"] for which in goals}
-    weakest = min(goals, key=lambda which: told_own[which]["accuracy"] / goals[which])
+    goals = {
+        ("species", "neighbours"): SPECIES_TOLD,
+        ("species", "linear"): SPECIES_TOLD,
+        ("object", "neighbours"): OBJECT_TOLD,
+    }
+    own = {(factor, reader): told[factor][f"own_{reader}"] for factor, reader in goals}
+    weakest = min(goals, key=lambda which: own[which]["accuracy"] / goals[which])
     found = tables["subspecies"]
     together = found["agreement"]
     clear = bool(found["gain"] >= CLEAR_GAIN and found["silhouette"] >= CLEAR_GAP)
@@ -318,10 +321,10 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
             "A bottleneck disentangles species from preferred object; unused dimensions collapse; blind agents sit at "
             "the prior in the object dimensions",
             verdict(all(conditions.values()), sum(conditions.values()) >= 3),
-            told_own[weakest]["accuracy"],
-            told_own[weakest]["interval"],
+            own[weakest]["accuracy"],
+            own[weakest]["interval"],
             "accuracy of held-out agents' species or object from the dimensions that carry it, N_past = 4; weakest: "
-            f"{weakest[0]}, {weakest[1]}",
+            + ", ".join(weakest),
             "all of five; partly: three. Held-out agents' species, from the dimensions that carry it, told by "
             "neighbours and linearly, ≥ 0.95 each; preferred object of the sighted, likewise by neighbours, ≥ 0.90; "
             f"blind agents' mean KL ≤ {AT_PRIOR} nats in every dimension that carries the object; every dimension "

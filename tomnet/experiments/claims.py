@@ -38,7 +38,7 @@ def mean_interval(values: np.ndarray) -> tuple[float, tuple[float, float]]:
 
 
 def difference(one: dict[str, Any], other: dict[str, Any]) -> tuple[float, tuple[float, float]]:
-    """Of two means of different agents, each with its interval."""
+    """Of two independent means, as of different agents, each with its interval."""
     widths = [(each["interval"][1] - each["interval"][0]) / 2 for each in (one, other)]
     gap, error = one["mean"] - other["mean"], float(np.hypot(*widths))
     return gap, (gap - error, gap + error)

@@ -136,5 +136,5 @@ EXPERIMENT = Experiment(
     claims=("F2", "F3", "F4"),
     members=members,
     evaluate=evaluate,
-    minutes={"smoke": "not measured", "laptop": "not measured", "full": "10 min"},
+    minutes={"smoke": "not measured", "laptop": "9 min", "full": "10 min"},
 )

@@ -22,6 +22,7 @@ from .natural_swaps import Walks, agents_futures, effects_of, rollouts_for, take
 from .swap_curves import curves
 
 SIGHTED = ("3x3", "5x5", "7x7", "9x9")  # for the blind nothing is ever in view
+WALKS = 0x77616C6B  # far from the small numbers that experiments split the evaluation stream into
 SHOWN = (NARROW, WIDE)  # whose futures are looked at as well: for all of them it would take too long
 
 
@@ -47,8 +48,7 @@ def curves_of(
 @lru_cache(maxsize=len(MIXED))
 def _walks(population: Path, condition: str, agents: int, seed: int) -> Walks:
     """`population`, the file, is there to tell populations of one name apart."""
-    company = Company((condition,), part="held out", folder=population.parent)
-    return take_walks(_keys(seed)[0], company, agents, N_PAST, SUBGOAL_MAZE)
+    return take_walks(_keys(seed)[0], Company((condition,), part="held out"), agents, N_PAST, SUBGOAL_MAZE)
 
 
 @lru_cache(maxsize=len(MIXED))
@@ -60,4 +60,4 @@ def _futures(population: Path, condition: str, agents: int, seed: int) -> np.nda
 
 def _keys(seed: int) -> Key[Array, "2"]:
     """Of the walks, and of the futures."""
-    return jax.random.split(jax.random.fold_in(stream(seed, EVALUATION_STREAM), 0x77616C6B))
+    return jax.random.split(jax.random.fold_in(stream(seed, EVALUATION_STREAM), WALKS))

@@ -3,10 +3,11 @@ subgoal, and may or may not see that it was moved meanwhile.
 
     .@.........     an agent that prefers A starts beside it and is led away, to the right and then down to the
     .A...*.....     subgoal. Where the swap happens, A is 4 cells away: out of a 5×5 field of view, in a 9×9 one. A wall
-    ....###....     below leaves two new ways, one back to where A was and one away from there.
+    ....###....     below leaves two new ways: back to where A was, and the other way, where all else lies.
 
-Turning back to where A was is right as far as the agent can know, unless it has seen A go. The way back is not the
-way it came: deep RL agents hardly ever turn on their heels, whatever they know.
+Turning back to where A was is right as far as the agent can know, unless it has seen A go; whoever knows where A is now
+goes the other way. The way back is not the way it came: deep RL agents hardly ever turn on their heels, whatever they
+know.
 """
 
 import dataclasses
@@ -24,8 +25,8 @@ from .visibility import distance
 PREFERRED = 0  # as drawn; other agents get the same level with their letter and A exchanged
 DISTANCES = (1, 2, 3, 4, 5, 6)
 STEPS = {"u": 0, "d": 1, "l": 2, "r": 3}
-FREE, OTHERS = "...........", "B...D.....C"
-"""What else may change places lies further away than A, whatever the distance."""
+FREE, OTHERS = "...........", "........BCD"
+"""What else may change places with A lies further away, and the other way, whatever the distance."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,7 +87,15 @@ def scenario(picture: str, path: str, world: World) -> Scenario:
             raise BadSetting("level", repr(LETTERS[kind]), why)
     if not (distance(np.asarray(cells[:-1]), np.full(len(cells) - 1, liked), world.size) <= 1).any():
         raise BadSetting("path", path, f"the agent never comes beside {LETTERS[PREFERRED]}, and may not have seen it")
-    return Scenario(level, tuple(STEPS[letter] for letter in path), int(far[PREFERRED]), _way_back(level, end, world))
+    back = _ways(level, end, PREFERRED, world)
+    if len(back) != 1:
+        ways = " and ".join(ACTIONS[action] for action in back)
+        raise BadSetting("level", ways, f"both lead back to {LETTERS[PREFERRED]} from the subgoal; one must")
+    for kind in range(1, world.objects):
+        if back[0] in _ways(level, end, kind, world):
+            why = f"leads to {LETTERS[kind]} as well, so that going there would not tell belief from truth"
+            raise BadSetting("level", ACTIONS[back[0]], why)
+    return Scenario(level, tuple(STEPS[letter] for letter in path), int(far[PREFERRED]), back[0])
 
 
 def _walk(level: Level, path: str, world: World) -> list[int]:
@@ -113,24 +122,21 @@ def _walk(level: Level, path: str, world: World) -> list[int]:
     return cells
 
 
-def _way_back(level: Level, end: int, world: World) -> int:
-    """The one action that begins every shortest way from the subgoal to the preferred object."""
+def _ways(level: Level, end: int, kind: int, world: World) -> list[int]:
+    """The actions that begin a shortest way from the subgoal to that object."""
     terminal = level.object_cells[: world.objects]
-    steps = np.array(find_paths(level.walls, terminal, world).distances[PREFERRED])
-    steps[int(level.object_cells[PREFERRED])] = 0  # arrived
+    steps = np.array(find_paths(level.walls, terminal, world).distances[kind])
+    steps[int(level.object_cells[kind])] = 0  # arrived
     if not np.isfinite(steps[end]):
         why = f"cannot be reached from the subgoal in {world.step_limit} steps"
-        raise BadSetting("level", repr(LETTERS[PREFERRED]), why)
+        raise BadSetting("level", repr(LETTERS[kind]), why)
     row, col = divmod(end, world.size)
     shorter = []
     for action, (down, right) in enumerate(MOVES[: len(ACTIONS) - 1]):
         inside = 0 <= row + down < world.size and 0 <= col + right < world.size
         if inside and steps[(row + down) * world.size + col + right] == steps[end] - 1:
             shorter.append(action)
-    if len(shorter) != 1:
-        ways = " and ".join(ACTIONS[action] for action in shorter)
-        raise BadSetting("level", ways, f"both lead back to {LETTERS[PREFERRED]} from the subgoal; one must")
-    return shorter[0]
+    return shorter
 
 
 def exchanges(object_cells: np.ndarray, preferred: int, world: World) -> np.ndarray:

@@ -42,15 +42,16 @@ class Cast:
     def audition(self, distance: int, world: World) -> tuple[int, DeepAgent, Scenario]:
         """Who plays, and towards which side: the one that turns back most surely where nothing was moved, and least
         where it has seen that it was. Most agents of ours have a favourite side, whatever they know."""
-        if not find_condition(self.condition).field_of_view:
-            raise BadSetting("condition", self.condition, "the story needs an agent that can see")
+        condition = find_condition(self.condition)
+        if not condition.field_of_view or not condition.remembers:
+            raise BadSetting("condition", self.condition, "the story needs an agent that can see and remembers")
         population = load_condition(self.condition, self.folder)
         if not 0 <= self.preferred < population.objects:
             raise BadSetting("preferred", self.preferred, f"these agents know {population.objects} objects")
         if self.network is not None and self.network not in population.held_out:
             known = ", ".join(map(str, population.held_out))
             raise BadSetting(
-                "network", self.network, f"the observer never met {known or 'any'}; it must be one of these"
+                "network", self.network, f"not held out: the observer may know it; it never met {known or 'any'}"
             )
         chosen = population.held_out if self.network is None else (self.network,)
         if not chosen:
@@ -160,10 +161,10 @@ def moral(story: dict[str, Any]) -> str:
     row, col = divmod(was, size)
     does, says = (story["swap"][name][back] for name in ("policy", "predicted_policy"))
     would = story["no_swap"]["policy"][back]
+    species, how = story["condition"].replace("x", "×"), "before its eyes" if seen else "behind its back"
     return (
-        f"A {story['condition'].replace('x', '×')} agent that likes {liked} best saw it in row {row}, col {col}, and "
-        f"walked away; {liked} was moved {'in its sight' if seen else 'behind its back'}. It still believes {liked} "
-        f"to be there with probability {still:.2f}, and goes {ACTIONS[back]}, back to it, with {does:.2f} "
-        f"({would:.2f} if nothing had moved). ToMnet, who saw everything, says {says:.2f} "
-        f"({story['no_swap']['predicted_policy'][back]:.2f})."
+        f"A {species} agent that likes {liked} best saw it in row {row + 1}, column {col + 1}, and walked away; "
+        f"{liked} was moved {how}. It {'now' if seen else 'still'} believes {liked} to be there with probability {still:.2f}, "
+        f"and goes {ACTIONS[back]}, back to it, with {does:.2f} ({would:.2f} if nothing had moved). ToMnet, who saw "
+        f"everything, says {says:.2f} ({story['no_swap']['predicted_policy'][back]:.2f})."
     )

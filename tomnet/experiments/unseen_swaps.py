@@ -44,7 +44,8 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
             verdict(ordered and bool(part["clear"]), ordered or bool(part["clear"])),
             agreement(sighted, "policy"),
             agreement_interval(sighted, "policy"),
-            "agreement of the observer's D_JS of policies with the agents' order of distances, 3×3 to 9×9 agents",
+            "agreement of the observer's D_JS of policies with the agents' order of distances, 3×3 to 9×9 agents; the "
+            "interval takes that order as given",
             f"reproduced: {IN_ORDER} for each field of view; and 9×9 above 3×3, intervals apart and at least "
             f"{NOTICEABLE} nats, at some distance from 2 to 4; partly: one of the two",
             paper="Fig. A1: qualitatively identical",

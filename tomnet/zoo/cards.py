@@ -140,7 +140,7 @@ def claims_table(result: Result) -> str:
     """Every claim with its verdict, and the rule that decides it."""
     rows = [_claim_row(claim) for claim in result.claims]
     rules = "\n".join(f"- {claim.id}: {claim.unit}. {claim.decided_by}." for claim in result.claims)
-    columns = ("claim", "verdict", "value", "95% interval", "ideal observer", "what the paper says")
+    columns = ("claim", "verdict", "value", "95% interval", "ideal, or the agents themselves", "what the paper says")
     return "\n\n".join([table(columns, rows), "How each is decided:", rules])
 
 
@@ -214,10 +214,21 @@ def shortfalls(result: Result) -> str:
         return "All of the paper's claims that were evaluated are reproduced."
     rows = [
         f"- {claim.id}, {claim.verdict}. {claim.statement}: {number_text(claim.value)} "
-        f"({interval_text(claim.interval)}), {claim.unit}; {claim.decided_by}."
+        f"({interval_text(claim.interval)}), {claim.unit}; {claim.decided_by}.{detail_text(claim)}"
         for claim in short
     ]
     return "\n".join(["Short of the paper's claims:", "", *rows])
+
+
+def detail_text(claim: Claim) -> str:
+    """What else was measured, where it is a number or a yes or no: the value alone may look like a pass."""
+    plain = {name.replace("_", " "): value for name, value in claim.detail.items()}
+    told = [
+        f"{name} {('yes' if value else 'no') if isinstance(value, bool) else number_text(value)}"
+        for name, value in plain.items()
+        if isinstance(value, bool | int | float)
+    ]
+    return f" Measured besides: {', '.join(told)}." if told else ""
 
 
 def table(columns: tuple[str, ...], rows: list[tuple]) -> str:
