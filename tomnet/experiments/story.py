@@ -164,7 +164,7 @@ def moral(story: dict[str, Any]) -> str:
     species, how = story["condition"].replace("x", "×"), "before its eyes" if seen else "behind its back"
     return (
         f"A {species} agent that likes {liked} best saw it in row {row + 1}, column {col + 1}, and walked away; "
-        f"{liked} was moved {how}. It {'now' if seen else 'still'} believes {liked} to be there with probability {still:.2f}, "
-        f"and goes {ACTIONS[back]}, back to it, with {does:.2f} ({would:.2f} if nothing had moved). ToMnet, who saw "
-        f"everything, says {says:.2f} ({story['no_swap']['predicted_policy'][back]:.2f})."
+        f"{liked} was moved {how}. It {'now' if seen else 'still'} believes {liked} to be there with probability "
+        f"{still:.2f}, and goes {ACTIONS[back]}, back to it, with {does:.2f} ({would:.2f} if nothing had moved). "
+        f"ToMnet, who saw everything, says {says:.2f} ({story['no_swap']['predicted_policy'][back]:.2f})."
     )
