@@ -15,6 +15,7 @@ from helpers import made_up
 
 from tomnet import cli, cpu, zoo
 from tomnet.experiments.claims import Claim
+from tomnet.experiments.ledger import STATEMENTS
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.experiments.run import AGENTS
 from tomnet.files import load_arrays, read_jsonl, write_json
@@ -85,6 +86,13 @@ def test_list_names_every_experiment(tomnet):
     code, out, _ = tomnet("list")
     assert code == 0
     assert all(name in out for name in EXPERIMENTS)
+
+
+def test_list_says_what_the_claims_are(tomnet):
+    code, out, _ = tomnet("list", "--claims")
+    assert code == 0
+    for claim, statement in STATEMENTS.items():
+        assert any(line.split()[:1] == [claim] and statement in line for line in out.splitlines())
 
 
 def test_the_version(tomnet):

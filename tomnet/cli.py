@@ -37,9 +37,21 @@ Agents = Annotated[int | None, arg(metavar="N", help="how many", help_behavior_h
 
 @dataclasses.dataclass
 class List:
-    """Every experiment: its place in the paper, whether it is pretrained, how long it takes."""
+    """Every experiment: its place in the paper, whether it is pretrained, how long it takes to train."""
+
+    claims: bool = False
+    """say what each claim is instead"""
 
     def __call__(self) -> None:
+        if self.claims:
+            from .experiments.ledger import STATEMENTS
+            from .experiments.registry import EXPERIMENTS
+
+            homes = {claim: experiment.name for experiment in EXPERIMENTS.values() for claim in experiment.claims}
+            print_table(
+                ("claim", "what the paper says", "decided by"), [(*row, homes[row[0]]) for row in STATEMENTS.items()]
+            )
+            return
         from . import zoo
         from .experiments.experiment import PRESETS
         from .experiments.registry import EXPERIMENTS
@@ -57,7 +69,7 @@ class List:
             )
             for experiment in EXPERIMENTS.values()
         ]
-        print_table(columns, rows)
+        print_table(columns, rows, "laptop: on two cores; full: on an H200")
 
 
 @dataclasses.dataclass

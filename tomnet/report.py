@@ -14,6 +14,7 @@ from typing import Any
 
 from .experiments.claims import Claim
 from .experiments.experiment import Experiment, Result
+from .experiments.ledger import STATEMENTS
 from .experiments.registry import EXPERIMENTS
 from .figures import architecture_figure, captions, figures_for, panels_for, save
 from .figures.architecture import CAPTION, architecture_panel
@@ -181,7 +182,8 @@ def _claim(claim: Claim) -> str:
 def _unknown_claim(id: str, experiment: Experiment) -> str:
     why = f"{experiment.title}: no observer was evaluated"
     return (
-        f'<tr><th scope="row">{escape(id)}</th><td class="wordy">{escape(why)}</td>'
+        f'<tr><th scope="row">{escape(id)}</th>'
+        f'<td class="wordy">{escape(STATEMENTS[id])}<span class="unit">{escape(why)}</span></td>'
         f'<td class="wordy">{_verdict("not evaluated")}</td>{3 * _cell("", NOTHING)}</tr>'
     )
 

@@ -11,6 +11,7 @@ from tomnet.agents.planner import PlannerSpecies
 from tomnet.errors import TomnetError
 from tomnet.experiments import goal_inference, goal_snapshots, greedy_agents, mixed_company, random_agents, registry
 from tomnet.experiments.experiment import PRESETS, Company, Experiment, Member
+from tomnet.experiments.ledger import STATEMENTS
 from tomnet.experiments.registry import EXPERIMENTS, find
 from tomnet.experiments.run import AGENTS, check_preset
 from tomnet.observer.training import EVALUATION_STREAM
@@ -162,6 +163,11 @@ def test_goal_driven_agents_are_met_as_in_appendix_a(module, past, snapshots, em
     heads = [member.observer.heads for member in members]
     everything = ("action", "consumption", "successor")
     assert heads == ([everything, ("action",)] if module is goal_snapshots else [everything] * len(members))
+
+
+def test_every_claim_of_the_ledger_is_stated_once():
+    assert set(STATEMENTS) == LEDGER
+    assert len(set(STATEMENTS.values())) == len(LEDGER)
 
 
 # --- Evaluation

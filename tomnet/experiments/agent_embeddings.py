@@ -45,6 +45,7 @@ from .examples import plain_snapshot
 from .experiment import Company, Experiment, Member, Preset
 from .fields import every_cell, policy_arrows
 from .handedness import index, moves_along_walls
+from .ledger import STATEMENTS
 from .presets import DEEP_OBSERVER, DEEP_TRAINING
 
 BLIND, STATELESS = SPECIES.index("blind"), SPECIES.index("stateless-5x5")
@@ -318,8 +319,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
     return [
         Claim(
             "D5",
-            "A bottleneck disentangles species from preferred object; unused dimensions collapse; blind agents sit at "
-            "the prior in the object dimensions",
+            STATEMENTS["D5"],
             verdict(all(conditions.values()), sum(conditions.values()) >= 3),
             own[weakest]["accuracy"],
             own[weakest]["interval"],
@@ -344,7 +344,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
         ),
         Claim(
             "D6",
-            "Sighted/stateless agents fall into two hidden subspecies, left- and right-handed wall followers",
+            STATEMENTS["D6"],
             verdict(clear and same and together["accuracy"] >= SAME_HANDS, clear or same),
             together["accuracy"],
             together["accuracy_interval"],

@@ -20,6 +20,7 @@ from .acquaintances import Acquaintances, meet_everyone, read_everything
 from .character_space import confusion, dimension_table, dimensions_of, neighbour_read_out
 from .claims import Claim, bootstrap, difference, mean_interval, verdict
 from .experiment import Experiment, Member, Preset
+from .ledger import STATEMENTS
 from .minds import MIXED, member
 
 BLIND = MIXED.index("blind")
@@ -188,7 +189,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
     return [
         Claim(
             "B3",
-            "The embedding orders agents by field of view; 7×7 and 9×9 are hard to tell apart",
+            STATEMENTS["B3"],
             verdict(harder and fields["order"] >= IN_ORDER, hard["mean"] > easy["mean"]),
             gap,
             gap_interval,
@@ -200,7 +201,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
         ),
         Claim(
             "B4",
-            "Preferred objects form a tetrahedron; blind agents sit at the prior",
+            STATEMENTS["B4"],
             verdict(
                 even and objects["blind_nats"] <= AT_PRIOR,
                 objects["unevenness"] <= UNEVEN and objects["accuracy"] >= HALF_TOLD,

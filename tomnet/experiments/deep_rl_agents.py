@@ -43,6 +43,7 @@ from .divergence import jensen_shannon
 from .examples import plain_episode, plain_snapshot
 from .experiment import Company, Experiment, Member, Preset
 from .floor import ROLLOUTS, first_encounters, floor_losses
+from .ledger import STATEMENTS
 from .presets import DEEP_OBSERVER, DEEP_TRAINING
 from .swap_examples import empirical_successors
 
@@ -287,7 +288,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
     return [
         Claim(
             "D1",
-            "Character and mental net both help, on all three predictions",
+            STATEMENTS["D1"],
             verdict(best and all(cuts[head]["both"]["cut"] >= CUTS[head] for head in HEADS), best),
             weakest_cut["cut"] / goal,
             (weakest_cut["interval"][0] / goal, weakest_cut["interval"][1] / goal),
@@ -301,7 +302,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
         ),
         Claim(
             "D2",
-            "Shuffling either embedding within a batch hurts",
+            STATEMENTS["D2"],
             verdict(len(hurt) == len(shuffled), hurts_twice),
             least["rise"],
             least["rise_interval"],
@@ -314,7 +315,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
         ),
         Claim(
             "D3",
-            "It generalises to agents never met",
+            STATEMENTS["D3"],
             verdict(learned and gap <= GENERALISES, learned and gap <= NEARLY),
             gap,
             gaps[worst]["interval"],
@@ -326,7 +327,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
         ),
         Claim(
             "D4",
-            "It infers the species from behaviour and predicts where each will go",
+            STATEMENTS["D4"],
             verdict(species["accuracy"] >= TELLS, species["accuracy"] >= HALF_TELLS),
             species["accuracy"],
             species["interval"],

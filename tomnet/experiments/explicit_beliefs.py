@@ -18,6 +18,7 @@ from .acquaintances import meet_everyone
 from .belief_forecast import forecast_table
 from .claims import Claim, verdict
 from .experiment import Experiment, Member, Preset
+from .ledger import STATEMENTS
 from .minds import FIVE, MIXED, NARROW, WIDE, mixed_member
 from .mixed_company import curves_of, walk_all
 from .natural_swaps import Walks, predictions
@@ -65,7 +66,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
     return [
         Claim(
             "B1",
-            "It predicts the agents' reported beliefs from behaviour alone",
+            STATEMENTS["B1"],
             verdict(everyone["share_interval"][0] > NEARER, everyone["share_interval"][0] > 0),
             everyone["share"],
             everyone["share_interval"],
@@ -77,7 +78,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
         ),
         Claim(
             "B2",
-            "Seen swaps change the predicted belief, unseen swaps do not",
+            STATEMENTS["B2"],
             verdict(follows_sight(two, "belief"), all(seen_above_unseen(table, "belief") for table in two)),
             ratios[least]["mean"],
             ratios[least]["interval"],

@@ -14,6 +14,7 @@ from ..observer.training import EVALUATION_STREAM, stream
 from ..world.gridworld import SUBGOAL_MAZE
 from .claims import Claim, verdict
 from .experiment import Company, Experiment, Member, Preset
+from .ledger import STATEMENTS
 from .minds import FIVE, N_PAST, member
 from .mixed_company import curves_of, futures_of, walk_all
 from .sally_anne import all_scenarios
@@ -66,7 +67,7 @@ def _turns_back(table: dict[str, Any]) -> Claim:
     clear = seen["mean"] >= DROPS and seen["mean"] >= DIFFERS * max(unseen["mean"], 0.0)
     return Claim(
         "F2",
-        "The hand-made Sally-Anne test: the observer predicts the same as the agents do",
+        STATEMENTS["F2"],
         verdict(agrees >= AGREES and clear, above(seen, unseen)),
         seen["mean"],
         seen["interval"],
@@ -92,7 +93,7 @@ def _knows_what_was_seen(table: dict[str, Any]) -> Claim:
     ratio = table["ratio"]["policy"]
     return Claim(
         "F3",
-        "The natural Sally-Anne test: swaps change predicted policies where agents see them",
+        STATEMENTS["F3"],
         verdict(follows_sight([table], "policy"), seen_above_unseen(table, "policy")),
         ratio["mean"],
         ratio["interval"],
@@ -115,7 +116,7 @@ def _knows_the_long_run(table: dict[str, Any]) -> Claim:
     noticed = unseen["observer"][LONG_RUN]["mean"] >= NOTICEABLE and more["mean"] >= SHARE * agents
     return Claim(
         "F4",
-        "Out-of-view swaps still change the longer-run prediction",
+        STATEMENTS["F4"],
         verdict(noticed and more["interval"][0] > 0, noticed and more["mean"] > 0),
         more["mean"],
         more["interval"],

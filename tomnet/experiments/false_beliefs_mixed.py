@@ -14,6 +14,7 @@ from typing import Any
 from ..observer.tomnet import ToMnet
 from .claims import Claim, difference, verdict
 from .experiment import Experiment, Member, Preset
+from .ledger import STATEMENTS
 from .minds import MIXED, NARROW, WIDE, mixed_member
 from .mixed_company import SHOWN, SIGHTED, curves_of, futures_of, walk_all
 from .natural_swaps import networks_of
@@ -40,7 +41,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
     where = max(part["clear"] or part["gaps"], key=lambda far: part["gaps"][far], default=None)
     knows = Claim(
         "F5",
-        "In a mixed population it knows who can see what",
+        STATEMENTS["F5"],
         verdict(bool(part["clear"]), part["everywhere"]),
         *_gap(natural, where, "observer"),
         "observer's D_JS between next-step policies, 9×9 less 3×3 agents, in nats, at the distance (2 to 4) where the "

@@ -24,6 +24,7 @@ from .claims import Claim, bootstrap, captured, verdict
 from .comparison import GOALS, Observed, comparison_table, exact, meets_goals, network, weakest, without_past
 from .examples import first_of, plain_episode, plain_snapshot
 from .experiment import Experiment, Member, Preset
+from .ledger import STATEMENTS
 from .presets import FULL_OBSERVER, LAPTOP_OBSERVER, SMOKE_OBSERVER
 
 SPECIES = PlannerSpecies(objects=MAZE.objects)
@@ -114,7 +115,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
     return [
         Claim(
             "G1",
-            "From one full trajectory it predicts the next action, the object consumed and the successor map",
+            STATEMENTS["G1"],
             verdict(meets_goals(tables["2d"]), all(row["captured"] >= 0.5 for row in tables["2d"].values())),
             worst["captured"],
             worst["captured_interval"],
@@ -126,7 +127,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
         ),
         Claim(
             "G7",
-            "2-D and 8-D embeddings do about as well",
+            STATEMENTS["G7"],
             verdict(abs(apart[widest]) <= 0.05, abs(apart[widest]) <= 0.15),
             apart[widest],
             tables["apart"][widest]["interval"],

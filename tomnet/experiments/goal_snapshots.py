@@ -40,6 +40,7 @@ from .examples import first_of, plain_episode, plain_snapshot
 from .experiment import Experiment, Member, Preset
 from .fields import every_cell, policy_arrows
 from .goal_inference import OBSERVER, SPECIES
+from .ledger import STATEMENTS
 from .read_out import nearest_neighbour_accuracy
 
 N_PAST = tuple(range(11))
@@ -204,11 +205,11 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
     head, worst = weakest(ten)
     gain, none, trapped_in = tables["gain"], tables["curve"][0], tables["trapped"]
 
-    def embedding_claim(id: str, statement: str, member: str, paper: str) -> Claim:
+    def embedding_claim(id: str, member: str, paper: str) -> Claim:
         last = tables["embedding"][member][-1]
         return Claim(
             id,
-            statement,
+            STATEMENTS[id],
             verdict(last["accuracy"] >= 0.9 * last["ideal"], last["accuracy"] >= 0.5 * last["ideal"]),
             last["accuracy"],
             last["interval"],
@@ -222,7 +223,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
     return [
         Claim(
             "G2",
-            "More past snapshots give better predictions",
+            STATEMENTS["G2"],
             verdict(gain["interval"][0] > 0 and meets_goals(ten), gain["interval"][0] > 0),
             gain["mean"],
             gain["interval"],
@@ -235,7 +236,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
         ),
         Claim(
             "G3",
-            "With no past it still knows what any agent of the species would do",
+            STATEMENTS["G3"],
             verdict(none["interval"][0] > 1 / len(ACTIONS) + 0.05, none["interval"][0] > 1 / len(ACTIONS)),
             none["probability"],
             none["interval"],
@@ -246,7 +247,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
         ),
         Claim(
             "G4",
-            "A trapped agent takes the only object in reach",
+            STATEMENTS["G4"],
             verdict(trapped_in["probability"] >= 0.9, trapped_in["probability"] >= 0.7),
             trapped_in["probability"],
             trapped_in["interval"],
@@ -264,13 +265,11 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
         ),
         embedding_claim(
             "G5",
-            "The 2-D embedding shows the preferred object",
             "all-heads",
             "Fig. 5d: “immediately legible”; no number",
         ),
         embedding_claim(
             "G6",
-            "That holds when the next action is the only prediction trained",
             "action-only",
             "“also true”; neither figure nor number",
         ),

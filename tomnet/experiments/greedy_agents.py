@@ -27,6 +27,7 @@ from .examples import first_of, plain_episode, plain_snapshot
 from .experiment import Experiment, Member, Preset
 from .fields import every_cell
 from .goal_inference import OBSERVER
+from .ledger import STATEMENTS
 from .read_out import area_under_curve, logistic_scores
 
 SPECIES = PlannerSpecies(objects=MAZE.objects, greedy_share=0.2)
@@ -136,7 +137,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
     return [
         Claim(
             "G8",
-            "From one trajectory it tells greedy agents from goal-driven ones",
+            STATEMENTS["G8"],
             verdict(share >= 0.8 and surer_after_far > 0.05, share >= 0.5),
             one["auc"],
             one["auc_interval"],

@@ -24,6 +24,7 @@ from .claims import Claim, bootstrap, mean_interval, share_interval, verdict
 from .comparison import seen_only
 from .examples import plain_episode, plain_snapshot
 from .experiment import Experiment, Member, Preset
+from .ledger import STATEMENTS
 from .read_out import linear_fit, nearest_neighbour_accuracy
 
 ALPHAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
@@ -249,7 +250,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
     return [
         Claim(
             "R1",
-            "The observer approximates Bayes-optimal online inference",
+            STATEMENTS["R1"],
             verdict(worst["kl"] <= 0.02, worst["kl"] <= 0.05),
             worst["kl"],
             worst["interval"],
@@ -265,7 +266,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
         ),
         Claim(
             "R2",
-            "Estimates rise with repeated sight of the same action; lower alpha gives a sparser prior",
+            STATEMENTS["R2"],
             verdict(rising and sparser and off <= 0.05, rising and sparser),
             off,
             off_interval,
@@ -281,7 +282,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
         ),
         Claim(
             "R3",
-            "An observer predicts best the species it was trained on",
+            STATEMENTS["R3"],
             verdict(specialists["species"] == len(ALPHAS), specialists["species"] >= 4),
             specialists["species"],
             specialists["interval"],
@@ -293,7 +294,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
         ),
         Claim(
             "R4",
-            "Trained on the mixture {0.01, 3} it does hierarchical inference",
+            STATEMENTS["R4"],
             verdict(excess["excess"] <= 0.05, excess["excess"] <= 0.15),
             excess["excess"],
             excess["excess_interval"],
@@ -304,7 +305,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
         ),
         Claim(
             "R5",
-            "The 2-D embedding segregates agents by their action counts",
+            STATEMENTS["R5"],
             verdict(embedding["most_seen"] >= 0.8, embedding["most_seen"] >= 0.5),
             embedding["most_seen"],
             embedding["most_seen_interval"],

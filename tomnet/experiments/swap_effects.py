@@ -24,6 +24,7 @@ from ..episodes.rollout import Standing, at_the_subgoal, begin, carry_on
 from ..world.gridworld import Level, World
 from .claims import Claim, mean_interval, verdict
 from .divergence import jensen_shannon
+from .ledger import STATEMENTS
 from .visibility import distance, objects_in_view
 
 BATCH = 32  # levels side by side: more do not fit into a processor's caches
@@ -216,7 +217,7 @@ def seen_swaps_only(tables: dict[str, dict[str, Any]], sighted: list[str]) -> Cl
     lows = [effect["interval"][0] for effect in seen.values()]
     return Claim(
         "F1",
-        "Agents' policies change when a swap is in view and do not when it is not",
+        STATEMENTS["F1"],
         verdict(
             largest == 0 and all(low > NOTICEABLE for low in lows),
             largest == 0 and all(low > 0 for low in lows),
@@ -239,7 +240,7 @@ def hypersensitive(tables: dict[str, dict[str, Any]]) -> Claim | None:
     small, others = near["3x3"], [near[name] for name in WIDTHS]
     return Claim(
         "F7",
-        "3×3 agents are hypersensitive to a swap at distance 1",
+        STATEMENTS["F7"],
         verdict(
             all(small["interval"][0] > other["interval"][1] for other in others),
             all(small["mean"] > other["mean"] for other in others),

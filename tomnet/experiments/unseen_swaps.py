@@ -13,6 +13,7 @@ from ..observer.tomnet import ToMnet
 from ..world.gridworld import SUBGOAL_MAZE
 from .claims import Claim, verdict
 from .experiment import Experiment, Member, Preset
+from .ledger import STATEMENTS
 from .minds import MIXED, NARROW, WIDE, member
 from .mixed_company import SHOWN, SIGHTED, curves_of, futures_of, walk_all
 from .swap_curves import IN_ORDER, agreement, agreement_interval, in_order, parting
@@ -40,7 +41,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
     return [
         Claim(
             "F6",
-            "It learns this even when trained with no swaps at all",
+            STATEMENTS["F6"],
             verdict(ordered and bool(part["clear"]), ordered or bool(part["clear"])),
             agreement(sighted, "policy"),
             agreement_interval(sighted, "policy"),
