@@ -28,9 +28,9 @@ TITLE = "Machine Theory of Mind: the report"
 ABOUT = (
     "An observer, ToMnet, watches what an agent does and learns to predict what it will do next. This page "
     "checks the claims of “Machine Theory of Mind” (Rabinowitz et al., 2018), one by one, on agents that "
-    "the observer has never met, beside an ideal observer that knows how such agents are made and reasons "
-    "exactly. The rule that decides each claim stands beside it; what was changed after a trial is in "
-    "docs/deviations.md."
+    "the observer has never met: in sections 3.1 and 3.2 beside an ideal observer that knows how such agents are "
+    "made and reasons exactly, further on beside the agents themselves. The rule that decides each claim stands "
+    "beside it; what was changed after a trial is in docs/deviations.md."
 )
 SIGNS = {"reproduced": "✓", "partly": "◐", "not reproduced": "✗", "not evaluated": "–"}
 LEDGER = ("id", "claim", "verdict", "measured [95% interval]", "ideal, or the agents themselves", "paper")
