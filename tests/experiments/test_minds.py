@@ -80,7 +80,11 @@ def test_companies_are_those_of_the_paper():
             assert (member.meeting.min_past, member.meeting.max_past) == (4, 4)
             assert (member.observer.embedding, member.observer.mental, member.observer.objects) == (8, True, 5)
     assert five.observer.heads == ("action", "consumption", "successor")
-    assert mixed.training.steps * mixed.training.batch == 4_096_000
+    assert [one.training.steps * one.training.batch for one in (five, mixed, still)] == [
+        10_240_000,
+        10_240_000,
+        4_096_000,
+    ]
 
 
 def test_one_observer_serves_two_experiments(tmp_path, monkeypatch):

@@ -17,6 +17,7 @@ from .experiment import Company, Experiment, Member, Preset
 from .ledger import STATEMENTS
 from .minds import FIVE, N_PAST, member
 from .mixed_company import curves_of, futures_of, walk_all
+from .presets import LONG_TRAINING
 from .sally_anne import all_scenarios
 from .swap_curves import (
     AGREES,
@@ -37,7 +38,7 @@ DROPS = 0.2  # of the probability of turning back, for a swap in view: less woul
 
 
 def members(preset: Preset) -> tuple[Member, ...]:
-    return (member("5x5", preset, FIVE, beliefs=False),)
+    return (member("5x5", preset, FIVE, beliefs=False, trained=LONG_TRAINING),)
 
 
 def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict[str, Any], list[Claim]]:

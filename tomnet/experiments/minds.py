@@ -9,9 +9,10 @@ import dataclasses
 
 from ..episodes.encounter import Meeting
 from ..observer.prediction_net import BEHAVIOUR, HEADS
+from ..observer.training import TrainingConfig
 from ..world.gridworld import SUBGOAL_MAZE, World
 from .experiment import Company, Member, Preset
-from .presets import DEEP_OBSERVER, DEEP_TRAINING
+from .presets import DEEP_OBSERVER, DEEP_TRAINING, LONG_TRAINING
 
 N_PAST = 4
 MEETING = Meeting(N_PAST, N_PAST, query_at_start=False)
@@ -29,16 +30,17 @@ def member(
     beliefs: bool,
     world: World = SUBGOAL_MAZE,
     bottleneck: bool = False,
+    trained: dict[Preset, TrainingConfig] = DEEP_TRAINING,
     home: str | None = None,
 ) -> Member:
     """An observer of the training networks of these conditions; with `beliefs`, of what they report as well."""
     heads = HEADS if beliefs else BEHAVIOUR
     observer = dataclasses.replace(DEEP_OBSERVER[preset], heads=heads, bottleneck=bottleneck)
-    training = dataclasses.replace(DEEP_TRAINING[preset], beta=BETA if bottleneck else 0.0)
+    training = dataclasses.replace(trained[preset], beta=BETA if bottleneck else 0.0)
     species = Company(conditions, beliefs=beliefs)
     return Member(name, species, world, MEETING, observer, training, reuse=N_PAST + 1, home=home)
 
 
 def mixed_member(preset: Preset, *, home: str | None = None) -> Member:
     """The one observer of the mixed company; its behaviour is section 3.4's affair, its beliefs are section 3.5's."""
-    return member("mixed", preset, MIXED, beliefs=True, home=home)
+    return member("mixed", preset, MIXED, beliefs=True, trained=LONG_TRAINING, home=home)

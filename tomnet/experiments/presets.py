@@ -5,6 +5,7 @@ import dataclasses
 
 from ..observer.tomnet import ObserverConfig
 from ..observer.training import TrainingConfig
+from .experiment import Preset
 
 SMOKE_OBSERVER = ObserverConfig(channels=8, character_channels=8, character_depth=3, torso_depth=3)
 LAPTOP_OBSERVER = ObserverConfig(
@@ -41,10 +42,15 @@ DEEP_OBSERVER = {
     ),
     "full": READER,
 }
-DEEP_TRAINING = {
+DEEP_TRAINING: dict[Preset, TrainingConfig] = {
     "smoke": TrainingConfig(steps=4, batch=10, queries=5, chunk=2, held_out=20, evaluate_every=1),
     "laptop": TrainingConfig(steps=400, batch=40, queries=5, learning_rate=3e-3, chunk=20, held_out=250),
     "full": TrainingConfig(
         steps=6_400, batch=640, queries=5, learning_rate=2e-3, chunk=20, held_out=2000, evaluate_every=25
     ),
+}
+# What follows a swap is 2.8% of what observers are asked about, and is learned late: for those who are to learn it.
+LONG_TRAINING: dict[Preset, TrainingConfig] = {
+    **DEEP_TRAINING,
+    "full": dataclasses.replace(DEEP_TRAINING["full"], steps=16_000),
 }
