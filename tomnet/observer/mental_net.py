@@ -64,26 +64,20 @@ class MentalNet(eqx.Module):
 
         def step(memory, now):
             hidden, cell = memory
-            looked, real = now
-            gates = (looked + convolve_in_loop(hidden, kernel)).astype(jnp.float32)
+            slot, real = now
+            gates = (looked[slot] + convolve_in_loop(hidden, kernel)).astype(jnp.float32)
             write, forget, read, value = jnp.split(gates, 4, -1)
             new_cell = jax.nn.sigmoid(forget) * cell + jax.nn.sigmoid(write) * jnp.tanh(value)
             new_hidden = (jax.nn.sigmoid(read) * jnp.tanh(new_cell)).astype(hidden.dtype)
             real = real[:, None, None, None]
             return (jnp.where(real, new_hidden, hidden), jnp.where(real, new_cell, cell)), None
 
-        # Looked up before the loops: inside, each step's gradient would go through all the frames. A frame is looked
-        # up once at most, which spares its gradient the atomic additions; what is not real is looked up nowhere.
-        stretches = [(order[:width], slice(k * WAVE, (k + 1) * WAVE)) for k, width in enumerate(waves) if width]
-        if not stretches:  # nobody has acted yet
-            return hidden
-        reals = [packed.step_real[rows, times].T for rows, times in stretches]
-        slots = [packed.slot[rows, times].T for rows, times in stretches]
-        index = [jnp.where(real, slot, looked.shape[0]).reshape(-1) for real, slot in zip(reals, slots, strict=True)]
-        frames = looked.at[jnp.concatenate(index)].get(mode="fill", fill_value=0, unique_indices=True)
-        for real, now in zip(reals, jax.lax.split(frames, [each.size for each in index]), strict=True):
-            width, now = real.shape[1], now.reshape(*real.shape, *now.shape[1:])
-            (front, front_cell), _ = jax.lax.scan(step, (hidden[:width], cell[:width]), (now, real))
+        for wave, width in enumerate(waves):
+            if width == 0:
+                break
+            rows, times = order[:width], slice(wave * WAVE, (wave + 1) * WAVE)
+            now = (packed.slot[rows, times].T, packed.step_real[rows, times].T)
+            (front, front_cell), _ = jax.lax.scan(step, (hidden[:width], cell[:width]), now)
             hidden = jnp.concatenate([front, hidden[width:]])
             cell = jnp.concatenate([front_cell, cell[width:]])
         return hidden[_inverse(order)]
