@@ -251,6 +251,9 @@ def test_agents_do_not_turn_back_less_for_what_they_cannot_see(company, observer
     assert [row["distance"] for row in table["by_distance"]] == [1, 3, 5]
     assert table["out_of_view"]["agents"]["drop"] == {"mean": 0.0, "interval": (0.0, 0.0)}
     assert table["in_view"]["agents"]["drop"]["mean"] != 0
+    assert table["gap"]["agents"] == table["in_view"]["agents"]["drop"]
+    seen, unseen = (table[side]["observer"]["drop"]["mean"] for side in ("in_view", "out_of_view"))
+    assert table["gap"]["observer"]["mean"] == pytest.approx(seen - unseen)
     assert table["by_distance"][0]["pairs"] == 4 * 8 * 3
 
 

@@ -139,16 +139,17 @@ def verdicts(module, tables) -> dict[str, str]:
 
 
 def turning(in_view: float, out_of_view: float, by: float = 0.02) -> dict:
-    def row(seen: bool, drop: float) -> dict:
-        def own(value: float, by: float) -> dict:
-            return {"mean": value, "interval": (value - by, value + by)}
+    def own(value: float, by: float) -> dict:
+        return {"mean": value, "interval": (value - by, value + by)}
 
+    def row(seen: bool, drop: float) -> dict:
         agents = {"drop": own(0.95, 0.02) if seen else own(0.0, 0.0), "no_swap": own(0.8, 0.1)}
         return {"pairs": 40, "agents": agents, "observer": {"drop": own(drop, by), "no_swap": own(0.7, 0.1)}}
 
     return {
         "in_view": row(True, in_view),
         "out_of_view": row(False, out_of_view),
+        "gap": {"agents": own(0.95, 0.02), "observer": own(in_view - out_of_view, by)},
         "by_distance": [{"distance": far} | row(far <= 2, in_view if far <= 2 else out_of_view) for far in range(1, 7)],
     }
 

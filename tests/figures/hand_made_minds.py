@@ -80,6 +80,7 @@ def turning_back() -> dict[str, Any]:
         "networks": 10,
         "in_view": row(True),
         "out_of_view": row(False),
+        "gap": {"agents": around(0.9), "observer": around(0.65)},
         "by_distance": [{"distance": far, "in_view": far <= 2} | row(far <= 2) for far in range(1, 7)],
     }
 

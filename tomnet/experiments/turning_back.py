@@ -1,7 +1,7 @@
 """What agents, and an observer, make of the hand-made Sally-Anne test: do they turn back to where A was? (Fig. 11b)"""
 
 import dataclasses
-from typing import Any
+from typing import Any, Literal, get_args
 
 import equinox as eqx
 import jax
@@ -24,6 +24,8 @@ from .sally_anne import Scenario, exchanges, stacked
 from .swap_curves import UNKNOWN
 from .swap_effects import after_swap, look_around, without_swaps
 
+Who = Literal["agents", "observer"]
+WHO: tuple[Who, ...] = get_args(Who)
 SHOWN = (2, 4)  # distances drawn in Fig. 11a: one in view of a 5×5 agent, and one that is not
 
 
@@ -108,6 +110,7 @@ def turning_table(turns: Turns) -> dict[str, Any]:
         "networks": len(np.unique(turns.networks)),
         "in_view": _row(turns, seen),
         "out_of_view": _row(turns, ~seen),
+        "gap": {who: _summary(_drops(turns, who, seen)[1] - _drops(turns, who, ~seen)[1]) for who in WHO},
         "by_distance": [
             {"distance": int(far), "in_view": bool(far <= turns.reach)} | _row(turns, turns.distance == far)
             for far in np.unique(turns.distance)
@@ -117,21 +120,26 @@ def turning_table(turns: Turns) -> dict[str, Any]:
 
 def _row(turns: Turns, chosen: np.ndarray) -> dict[str, Any]:
     row: dict[str, Any] = {"pairs": int(chosen.sum()) * turns.agents.shape[0] * (turns.agents.shape[2] - 1)}
-    for name, probability in {"agents": turns.agents, "observer": turns.observer}.items():
-        each = [probability[turns.networks == one][:, chosen].astype(float) for one in np.unique(turns.networks)]
-        without = np.array([mine[..., 0].mean() for mine in each])
-        # world by world, so that a drop of nothing is exactly 0
-        drop = np.array([(mine[..., :1] - mine[..., 1:]).mean() for mine in each])
-        row[name] = {
-            "no_swap": dict(zip(("mean", "interval"), _mean(without))),
-            "swap": dict(zip(("mean", "interval"), _mean(without - drop))),
-            "drop": dict(zip(("mean", "interval"), _mean(drop / np.maximum(without, 1e-9)))),
-        }
+    for who in WHO:
+        without, drop = _drops(turns, who, chosen)
+        swap = without * (1 - drop)
+        row[who] = {"no_swap": _summary(without), "swap": _summary(swap), "drop": _summary(drop)}
     return row
 
 
-def _mean(values: np.ndarray) -> tuple[float, tuple[float, float]]:
-    return mean_interval(values) if len(values) and np.isfinite(values).all() else (float("nan"), UNKNOWN)
+def _drops(turns: Turns, who: Who, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """By network: the probability of turning back without a swap, and the share of it that a swap takes away."""
+    probability = getattr(turns, who)
+    each = [probability[turns.networks == one][:, chosen].astype(float) for one in np.unique(turns.networks)]
+    without = np.array([mine[..., 0].mean() for mine in each])
+    # world by world, so that a drop of nothing is exactly 0
+    drop = np.array([(mine[..., :1] - mine[..., 1:]).mean() for mine in each])
+    return without, drop / np.maximum(without, 1e-9)
+
+
+def _summary(values: np.ndarray) -> dict[str, Any]:
+    known = len(values) and np.isfinite(values).all()
+    return dict(zip(("mean", "interval"), mean_interval(values) if known else (float("nan"), UNKNOWN)))
 
 
 def pictures(scenarios: list[Scenario], agent: DeepAgent, world: World) -> list[dict[str, Any]]:
