@@ -2,6 +2,7 @@
 
 import copy
 import json
+import shutil
 from dataclasses import replace
 
 import jax.numpy as jnp
@@ -11,11 +12,13 @@ from agents.small import made_up_population
 from figures.hand_made_deep import agent_embeddings_tables, deep_rl_agents_tables
 from helpers import made_up
 
+from tomnet.agents import population as populations
 from tomnet.agents.actor_critic import NetworkConfig
 from tomnet.agents.population import save_population
 from tomnet.episodes.episode import Snapshot
 from tomnet.errors import TomnetError
 from tomnet.experiments import agent_embeddings, deep_rl_agents
+from tomnet.experiments.acquaintances import Acquaintances
 from tomnet.experiments.deep_rl_agents import HEADS, MEMBERS, PAPER, SHUFFLES, SPECIES
 from tomnet.experiments.experiment import PRESETS, Company, Result
 from tomnet.world.gridworld import SUBGOAL_MAZE
@@ -299,3 +302,23 @@ def test_held_out_networks_are_the_ones_met(evaluated):
     assert [row["network"] for row in tables["subspecies"]["each"]] == [2, 3]  # after two blind ones
     assert len(tables["posteriors"]["species"]) == 24
     assert len(tables["dimensions"]) == 8
+
+
+def test_meetings_are_held_once_and_belong_to_their_population(folder, tmp_path, monkeypatch):
+    held = []
+
+    def nobody(key, member, part, agents) -> Acquaintances:
+        held.append(part)
+        return object.__new__(Acquaintances)
+
+    monkeypatch.setattr(deep_rl_agents, "meet_everyone", nobody)
+    first = deep_rl_agents.meet_species(SEED + 1, AGENTS, folder)
+    assert deep_rl_agents.meet_species(SEED + 1, AGENTS, folder) is first
+    assert held == ["training", "held out"]
+    assert deep_rl_agents.meet_species(SEED + 2, AGENTS, folder) is not first
+    shutil.copytree(folder, tmp_path / "others")
+    monkeypatch.setattr(populations, "PRETRAINED", tmp_path / "others")
+    pretrained = deep_rl_agents.meet_species(SEED + 2, AGENTS)
+    monkeypatch.setattr(populations, "PRETRAINED", folder)
+    assert deep_rl_agents.meet_species(SEED + 2, AGENTS) is not pretrained
+    deep_rl_agents._meetings.cache_clear()  # of what was only made up

@@ -23,7 +23,7 @@ from ..episodes.episode import Snapshot
 from ..observer.tomnet import Reading, ToMnet
 from ..observer.training import EVALUATION_STREAM, stream
 from ..world.gridworld import SUBGOAL_MAZE, Level
-from .acquaintances import Acquaintances, meet_everyone, pick, predict_everything, read_everything
+from .acquaintances import Acquaintances, pick, predict_everything, read_everything
 from .character_space import (
     COLLAPSED,
     USED,
@@ -39,7 +39,7 @@ from .character_space import (
 )
 from .claims import Claim, bootstrap, mean_interval, verdict
 from .deep_agents import behave, draw_levels
-from .deep_rl_agents import MEETING, PARTS, SPECIES
+from .deep_rl_agents import MEETING, SPECIES, meet_species
 from .divergence import jensen_shannon
 from .examples import plain_snapshot
 from .experiment import Company, Experiment, Member, Preset
@@ -68,11 +68,8 @@ def members(preset: Preset, folder: Path | None = None) -> tuple[Member, ...]:
 def evaluate(
     observers: dict[str, ToMnet], agents: int, seed: int, folder: Path | None = None
 ) -> tuple[dict[str, Any], list[Claim]]:
-    *meet_keys, hand_key, field_key = jax.random.split(stream(seed, EVALUATION_STREAM), 4)
-    (member,) = members("smoke", folder)  # every preset meets its agents in the same way
-    met: dict[Part, Acquaintances] = {
-        part: meet_everyone(key, member, part, agents) for part, key in zip(PARTS, meet_keys)
-    }
+    *_, hand_key, field_key = jax.random.split(stream(seed, EVALUATION_STREAM), 4)
+    met = meet_species(seed, agents, folder)
     observer = observers["bottleneck"]
     readings: dict[Part, Reading] = {part: read_everything(observer, one.encounters) for part, one in met.items()}
     held_out = met["held out"]

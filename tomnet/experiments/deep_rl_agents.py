@@ -10,15 +10,16 @@ of populations that `tomnet agents train` wrote.
 """
 
 import dataclasses
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Key, Scalar
+from jaxtyping import Array, Key, Scalar
 
-from ..agents.population import Part
+from ..agents.population import Part, condition_file
 from ..episodes.encounter import Meeting
 from ..episodes.episode import Snapshot
 from ..episodes.rollout import begin
@@ -94,11 +95,8 @@ def members(preset: Preset, folder: Path | None = None) -> tuple[Member, ...]:
 def evaluate(
     observers: dict[str, ToMnet], agents: int, seed: int, folder: Path | None = None
 ) -> tuple[dict[str, Any], list[Claim]]:
-    *meet_keys, shuffle_key, floor_key, map_key = jax.random.split(stream(seed, EVALUATION_STREAM), 5)
-    member = members("smoke", folder)[-1]  # every preset and every observer meets its agents in the same way
-    met: dict[Part, Acquaintances] = {
-        part: meet_everyone(key, member, part, agents) for part, key in zip(PARTS, meet_keys)
-    }
+    *_, shuffle_key, floor_key, map_key = _keys(seed)
+    member, met = _any_member(folder), meet_species(seed, agents, folder)
     losses: Losses = {}
     readings = {}
     for place, (part, acquaintances) in enumerate(met.items()):
@@ -129,6 +127,29 @@ def evaluate(
         "maps": _maps(map_key, observers["both"], held_out, readings["held out"]),
     }
     return tables, _claims(tables)
+
+
+def meet_species(seed: int, agents: int, folder: Path | None = None) -> dict[Part, Acquaintances]:
+    """Agents that observers have met in training, and agents that they have not. Two experiments ask about the same
+    meetings, which take as long as reading them, so they are kept."""
+    return _meetings(tuple(condition_file(name, folder) for name in SPECIES), seed, agents, folder)
+
+
+@lru_cache(maxsize=1)
+def _meetings(population: tuple[Path, ...], seed: int, agents: int, folder: Path | None) -> dict[Part, Acquaintances]:
+    """`population`, the files, are there to tell populations of one name apart."""
+    member = _any_member(folder)
+    return {part: meet_everyone(key, member, part, agents) for part, key in zip(PARTS, _keys(seed))}
+
+
+def _any_member(folder: Path | None) -> Member:
+    """Every preset and every observer meets its agents in the same way."""
+    return members("smoke", folder)[-1]
+
+
+def _keys(seed: int) -> Key[Array, "5"]:
+    """Of the meetings, one for each part; of shuffles, floor and maps."""
+    return jax.random.split(stream(seed, EVALUATION_STREAM), 5)
 
 
 # --- Table A1
