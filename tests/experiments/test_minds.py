@@ -29,7 +29,7 @@ from tomnet.experiments.natural_swaps import (
 from tomnet.experiments.sally_anne import all_scenarios
 from tomnet.experiments.swap_curves import curves
 from tomnet.experiments.swap_effects import swap_table
-from tomnet.experiments.turning_back import pictures, put_to_the_test, turning_table
+from tomnet.experiments.turning_back import Turns, pictures, put_to_the_test, turning_table
 from tomnet.observer.checkpoint import save_observer
 from tomnet.observer.tomnet import ObserverConfig, read
 from tomnet.world.gridworld import MAZE, SUBGOAL_MAZE, World
@@ -255,6 +255,17 @@ def test_agents_do_not_turn_back_less_for_what_they_cannot_see(company, observer
     seen, unseen = (table[side]["observer"]["drop"]["mean"] for side in ("in_view", "out_of_view"))
     assert table["gap"]["observer"]["mean"] == pytest.approx(seen - unseen)
     assert table["by_distance"][0]["pairs"] == 4 * 8 * 3
+
+
+def test_what_a_swap_in_view_takes_more_is_counted_network_by_network():
+    """Networks that differ much, and all in the same way: what they have in common is known exactly."""
+    without = np.array([0.9, 0.9, 0.2, 0.2])  # two agents of each of two networks
+    worlds = np.stack([np.stack([without, without * (1 - drop)], 1) for drop in (0.8, 0.3)], 1)
+    table = turning_table(Turns(worlds, worlds, np.array([0, 0, 1, 1]), np.array([1, 3]), reach=2))
+    for who in ("agents", "observer"):
+        assert table["gap"][who]["mean"] == pytest.approx(0.5)
+        assert table["gap"][who]["interval"] == pytest.approx((0.5, 0.5))
+        assert table["in_view"][who]["swap"]["mean"] == pytest.approx(0.2 * 0.55)
 
 
 def test_pictures_show_the_way_and_the_swap(company):

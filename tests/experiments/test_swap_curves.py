@@ -169,6 +169,9 @@ def turning(in_view: float, out_of_view: float, by: float = 0.02) -> dict:
 def test_turning_back(in_view, out_of_view, verdict):
     tables = {"turning_back": turning(in_view, out_of_view), "natural": {"5x5": curves(effects(2, knowing(2)), SIZE)}}
     assert verdicts(false_beliefs, tables)["F2"] == verdict
+    claim = false_beliefs._claims(tables)[0]
+    assert claim.value == pytest.approx(in_view - out_of_view)
+    assert claim.ideal == 0.95
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def members(preset: Preset, folder: Path | None = None) -> tuple[Member, ...]:
 def evaluate(
     observers: dict[str, ToMnet], agents: int, seed: int, folder: Path | None = None
 ) -> tuple[dict[str, Any], list[Claim]]:
-    *_, hand_key, field_key = jax.random.split(stream(seed, EVALUATION_STREAM), 4)
+    *_, hand_key, field_key = jax.random.split(stream(seed, EVALUATION_STREAM), 4)  # the first two are of the meetings
     met = meet_species(seed, agents, folder)
     observer = observers["bottleneck"]
     readings: dict[Part, Reading] = {part: read_everything(observer, one.encounters) for part, one in met.items()}

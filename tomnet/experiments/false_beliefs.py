@@ -38,7 +38,7 @@ DROPS = 0.2  # of the probability of turning back, for a swap in view: less woul
 
 
 def members(preset: Preset) -> tuple[Member, ...]:
-    return (member("5x5", preset, FIVE, beliefs=False, trained=LONG_TRAINING),)
+    return (member("5x5", preset, FIVE, beliefs=False, training=LONG_TRAINING),)
 
 
 def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict[str, Any], list[Claim]]:

@@ -30,17 +30,17 @@ def member(
     beliefs: bool,
     world: World = SUBGOAL_MAZE,
     bottleneck: bool = False,
-    trained: dict[Preset, TrainingConfig] = DEEP_TRAINING,
+    training: dict[Preset, TrainingConfig] = DEEP_TRAINING,
     home: str | None = None,
 ) -> Member:
     """An observer of the training networks of these conditions; with `beliefs`, of what they report as well."""
     heads = HEADS if beliefs else BEHAVIOUR
     observer = dataclasses.replace(DEEP_OBSERVER[preset], heads=heads, bottleneck=bottleneck)
-    training = dataclasses.replace(trained[preset], beta=BETA if bottleneck else 0.0)
+    priced = dataclasses.replace(training[preset], beta=BETA if bottleneck else 0.0)
     species = Company(conditions, beliefs=beliefs)
-    return Member(name, species, world, MEETING, observer, training, reuse=N_PAST + 1, home=home)
+    return Member(name, species, world, MEETING, observer, priced, reuse=N_PAST + 1, home=home)
 
 
 def mixed_member(preset: Preset, *, home: str | None = None) -> Member:
     """The one observer of the mixed company; its behaviour is section 3.4's affair, its beliefs are section 3.5's."""
-    return member("mixed", preset, MIXED, beliefs=True, trained=LONG_TRAINING, home=home)
+    return member("mixed", preset, MIXED, beliefs=True, training=LONG_TRAINING, home=home)

@@ -49,7 +49,7 @@ DEEP_TRAINING: dict[Preset, TrainingConfig] = {
         steps=6_400, batch=640, queries=5, learning_rate=2e-3, chunk=20, held_out=2000, evaluate_every=25
     ),
 }
-# What follows a swap is 2.8% of what observers are asked about, and is learned late: for those who are to learn it.
+# For observers whose claims are about what follows a swap: that is 2.8% of what they are asked, and is learned late.
 LONG_TRAINING: dict[Preset, TrainingConfig] = {
     **DEEP_TRAINING,
     "full": dataclasses.replace(DEEP_TRAINING["full"], steps=16_000),

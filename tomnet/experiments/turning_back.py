@@ -110,7 +110,7 @@ def turning_table(turns: Turns) -> dict[str, Any]:
         "networks": len(np.unique(turns.networks)),
         "in_view": _row(turns, seen),
         "out_of_view": _row(turns, ~seen),
-        "gap": {who: _summary(_drops(turns, who, seen)[1] - _drops(turns, who, ~seen)[1]) for who in WHO},
+        "gap": {who: _summary(_drop(turns, who, seen)[1] - _drop(turns, who, ~seen)[1]) for who in WHO},
         "by_distance": [
             {"distance": int(far), "in_view": bool(far <= turns.reach)} | _row(turns, turns.distance == far)
             for far in np.unique(turns.distance)
@@ -121,20 +121,19 @@ def turning_table(turns: Turns) -> dict[str, Any]:
 def _row(turns: Turns, chosen: np.ndarray) -> dict[str, Any]:
     row: dict[str, Any] = {"pairs": int(chosen.sum()) * turns.agents.shape[0] * (turns.agents.shape[2] - 1)}
     for who in WHO:
-        without, drop = _drops(turns, who, chosen)
-        swap = without * (1 - drop)
+        (without, swap), drop = _drop(turns, who, chosen)
         row[who] = {"no_swap": _summary(without), "swap": _summary(swap), "drop": _summary(drop)}
     return row
 
 
-def _drops(turns: Turns, who: Who, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """By network: the probability of turning back without a swap, and the share of it that a swap takes away."""
+def _drop(turns: Turns, who: Who, chosen: np.ndarray) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+    """By network: the probabilities of turning back without a swap and with one, and the share that a swap takes."""
     probability = getattr(turns, who)
     each = [probability[turns.networks == one][:, chosen].astype(float) for one in np.unique(turns.networks)]
     without = np.array([mine[..., 0].mean() for mine in each])
     # world by world, so that a drop of nothing is exactly 0
     drop = np.array([(mine[..., :1] - mine[..., 1:]).mean() for mine in each])
-    return without, drop / np.maximum(without, 1e-9)
+    return (without, without - drop), drop / np.maximum(without, 1e-9)
 
 
 def _summary(values: np.ndarray) -> dict[str, Any]:
