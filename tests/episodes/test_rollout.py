@@ -10,7 +10,7 @@ from helpers import DOWN, LEFT, RIGHT, UP, around, pick, within
 from tomnet.agents.planner import Planner
 from tomnet.agents.random_policy import RandomAgent
 from tomnet.episodes.episode import NONE
-from tomnet.episodes.rollout import at_the_subgoal, begin, carry_on, play, rollout
+from tomnet.episodes.rollout import at_the_subgoal, begin, carry_on, carry_to_the_end, play, rollout
 from tomnet.world.gridworld import World
 from tomnet.world.levels import parse_level
 
@@ -209,3 +209,18 @@ def test_time_goes_on_over_the_parts_of_an_episode():
     assert int(first.episode.length) == 6
     assert int(second.episode.length) == 3
     assert bool(second.end.last.truncated)
+
+
+def test_many_carried_to_the_end_are_those_carried_on_one_by_one():
+    """The same cells, actions and padding, whether the others take longer or not; and one that is done stays so."""
+    agent = RandomAgent(jnp.asarray(PROBABILITIES, jnp.float32))
+    level = parse_level("....A\n.@...\n..*..\n.....\nB....", RANDOM_WORLD)
+    standing = begin(agent, level, RANDOM_WORLD)
+    keys = jax.random.split(jax.random.key(3), 40)
+    alive = jnp.arange(40) > 0
+    start = eqx.filter_vmap(lambda alive: eqx.tree_at(lambda s: s.alive, standing, alive))(alive)
+    one_by_one = jax.vmap(lambda key, now: carry_on(key, agent, now, RANDOM_WORLD).episode)(keys, start)
+    together = jax.vmap(lambda key, now: carry_to_the_end(key, agent, now, RANDOM_WORLD))(keys, start)
+    assert eqx.tree_equal(together, one_by_one)
+    assert int(together.length[0]) == 0
+    assert 1 < int(together.length[1:].min()) < int(together.length.max()) == RANDOM_WORLD.step_limit

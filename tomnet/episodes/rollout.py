@@ -6,7 +6,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Key, Scalar
+from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
 from ..agents.actor_critic import DeepAgent, Memory
 from ..agents.agent import Agent
@@ -61,30 +61,74 @@ def carry_on(
     record: Record | None = None,
 ) -> Passage:
     """One agent acting from where an episode stands until `stop`, or for `steps` steps."""
+    keys = jax.random.split(key, steps or world.step_limit)
+    end, frames = jax.lax.scan(_act(agent, world, stop, record), standing, keys)
+    return Passage(_episode(standing, end, frames), frames.recorded, end)
 
-    def act(now: Standing, key):
+
+def carry_to_the_end(key: Key[Scalar, ""], agent: Agent, standing: Standing, world: World) -> Episode:
+    """The same episode as `carry_on` has, for many at a time: under `vmap` it takes as many steps as the longest of
+    them, and not as many as an episode may have. There, too, whoever is done stands still."""
+    act, keys = _act(agent, world, at_the_end, None), jax.random.split(key, world.step_limit)
+    times = jnp.arange(world.step_limit)
+
+    def go(way):
+        now, time, frames = way
+        after, frame = act(now, keys[time])
+        return after, time + 1, jax.tree.map(lambda all, one: all.at[time].set(one), frames, frame)
+
+    _, frame = jax.eval_shape(act, standing, keys[0])
+    blank = jax.tree.map(lambda leaf: jnp.zeros((len(times), *leaf.shape), leaf.dtype), frame)
+    end, length, frames = jax.lax.while_loop(
+        lambda way: way[0].alive & (way[1] < len(times)), go, (standing, jnp.int32(0), blank)
+    )
+    done = times >= length
+    still = (
+        jnp.where(done, end.state.agent_cell, frames.agent_cell),
+        jnp.where(done[:, None], end.state.object_cells, frames.object_cells),
+    )
+    frames = eqx.tree_at(lambda frames: (frames.agent_cell, frames.object_cells), frames, still)
+    return _episode(standing, end, frames)
+
+
+class Frame(eqx.Module):
+    """One step, or many with time as the first axis."""
+
+    agent_cell: Int[Array, "*time"]
+    object_cells: Int[Array, "*time kind"]
+    action: Int[Array, "*time"]
+    consumed: Int[Array, "*time"]
+    alive: Bool[Array, "*time"]
+    recorded: Any
+
+
+def _act(agent: Agent, world: World, stop: Stop, record: Record | None):
+    """One step of an agent, from where it stands to where it then stands."""
+
+    def act(now: Standing, key: Key[Scalar, ""]) -> tuple[Standing, Frame]:
         policy_key, world_key = jax.random.split(key)
         probabilities, memory = agent.policy(now.memory, now.state, now.last, world)
         action = jax.random.categorical(policy_key, jnp.log(probabilities)).astype(jnp.int32)
         state, outcome = step(world_key, now.state, action, world)
         recorded = record(agent, memory, now.state) if record else None
-        frame = (now.state.agent_cell, now.state.object_cells, action, outcome.consumed, now.alive, recorded)
+        frame = Frame(now.state.agent_cell, now.state.object_cells, action, outcome.consumed, now.alive, recorded)
         # what happens after the end is padding: everything stands still
         after = Standing(state, memory, outcome, now.alive & ~stop(outcome, world))
         return jax.tree.map(lambda new, old: jnp.where(now.alive, new, old), after, now), frame
 
-    keys = jax.random.split(key, steps or world.step_limit)
-    end, (agent_cells, object_cells, actions, consumed, alive, recorded) = jax.lax.scan(act, standing, keys)
-    episode = Episode(
+    return act
+
+
+def _episode(standing: Standing, end: Standing, frames: Frame) -> Episode:
+    return Episode(
         walls=standing.state.walls,
-        agent_cells=agent_cells.astype(jnp.int16),
-        object_cells=object_cells.astype(jnp.int16),
-        actions=jnp.where(alive, actions, NONE).astype(jnp.int8),
-        consumed=jnp.where(alive, consumed, NONE).astype(jnp.int8),
+        agent_cells=frames.agent_cell.astype(jnp.int16),
+        object_cells=frames.object_cells.astype(jnp.int16),
+        actions=jnp.where(frames.alive, frames.action, NONE).astype(jnp.int8),
+        consumed=jnp.where(frames.alive, frames.consumed, NONE).astype(jnp.int8),
         final_cell=end.state.agent_cell.astype(jnp.int16),
-        length=alive.sum().astype(jnp.int16),
+        length=frames.alive.sum().astype(jnp.int16),
     )
-    return Passage(episode, recorded, end)
 
 
 def rollout(key: Key[Scalar, ""], agent: Agent, level: Level, world: World, steps: int | None = None) -> Episode:

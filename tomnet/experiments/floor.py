@@ -24,7 +24,7 @@ from jaxtyping import Array, Float, Int, Key, Scalar
 from ..agents.actor_critic import DeepAgent
 from ..agents.agent import Agent
 from ..episodes.episode import Episode, Snapshot
-from ..episodes.rollout import Standing, carry_on
+from ..episodes.rollout import Standing, carry_to_the_end
 from ..episodes.targets import Targets, targets_from
 from ..observer.prediction_net import Predictions
 from ..world.gridworld import ACTIONS, Outcome, State, World, nothing_yet
@@ -78,7 +78,7 @@ def imagine(
         policy, _ = acting.policy(standing.memory, standing.state, standing.last, world)
 
         def one(key):
-            episode = carry_on(key, acting, standing, world).episode
+            episode = carry_to_the_end(key, acting, standing, world)
             return targets_from(episode, jnp.int32(0)), episode.length + standing.state.time
 
         targets, length = jax.vmap(one)(jax.random.split(key, rollouts))

@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, Key, Scalar
 from ..agents.actor_critic import DeepAgent
 from ..agents.agent import Agent
 from ..episodes.episode import Episode, Snapshot
-from ..episodes.rollout import Standing, carry_on
+from ..episodes.rollout import Standing, carry_to_the_end
 from ..episodes.targets import GAMMAS, successor_maps
 from ..world.gridworld import World
 from .examples import first_of, plain_episode, plain_snapshot
@@ -134,6 +134,6 @@ def empirical_successors(
     standing = eqx.tree_at(lambda s: s.alive, standing, jnp.bool_(True))  # it stopped to be looked at, not to end
 
     def one(key):
-        return successor_maps(carry_on(key, agent, standing, world).episode, jnp.int32(0))
+        return successor_maps(carry_to_the_end(key, agent, standing, world), jnp.int32(0))
 
     return jax.lax.map(one, jax.random.split(key, rollouts), batch_size=BATCH).mean(0)
