@@ -214,7 +214,8 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
             f"most {UNEVEN}, and told in at least {HALF_TOLD:.0%}",
             paper="Fig. 14b: roughly tetrahedral; blind agents at the prior",
             ideal=1.0,
-            detail={name: objects[name] for name in ("accuracy", "blind_nats", "sighted_nats", "carrying", "edges")},
+            detail={name: objects[name] for name in ("accuracy", "blind_nats", "sighted_nats", "edges")}
+            | {"carrying": [dimension + 1 for dimension in objects["carrying"]]},  # counted as figures do
         ),
     ]
 

@@ -88,7 +88,7 @@ def _turns_back(table: dict[str, Any]) -> Claim:
             "agents_turn_back": {
                 str(row["distance"]): row["agents"]["no_swap"]["mean"] for row in table["by_distance"]
             },
-            "observer": {str(row["distance"]): row["observer"]["drop"]["mean"] for row in table["by_distance"]},
+            "observer_drop": {str(row["distance"]): row["observer"]["drop"]["mean"] for row in table["by_distance"]},
         },
     )
 

@@ -12,13 +12,13 @@ there about beliefs.
 from typing import Any
 
 from ..observer.tomnet import ToMnet
-from .claims import Claim, difference, verdict
+from .claims import Claim, verdict
 from .experiment import Experiment, Member, Preset
 from .ledger import STATEMENTS
 from .minds import MIXED, NARROW, WIDE, mixed_member
 from .mixed_company import SHOWN, SIGHTED, curves_of, futures_of, walk_all
 from .natural_swaps import networks_of
-from .swap_curves import UNKNOWN, agreement, parting
+from .swap_curves import GAP, agreement, gap_at, parting, widest
 from .swap_effects import NOTICEABLE, swap_claims, swap_table
 
 
@@ -37,19 +37,19 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict
 
 def _claims(tables: dict[str, Any]) -> list[Claim]:
     natural = tables["natural"]
-    part = parting(natural[NARROW], natural[WIDE], "policy")
-    where = max(part["clear"] or part["gaps"], key=lambda far: part["gaps"][far], default=None)
+    two = (natural[NARROW], natural[WIDE])
+    part = parting(*two, "policy")
+    where = widest(part)
     knows = Claim(
         "F5",
         STATEMENTS["F5"],
         verdict(bool(part["clear"]), part["everywhere"]),
-        *_gap(natural, where, "observer"),
-        "observer's D_JS between next-step policies, 9×9 less 3×3 agents, in nats, at the distance (2 to 4) where the "
-        "gap is widest",
+        *gap_at(where, *two, "observer", "policy"),
+        GAP,
         f"reproduced: 9×9 above 3×3, intervals apart, and at least {NOTICEABLE} nats, at some distance from 2 to 4; "
         "partly: above at each of them",
         paper="Fig. 12c, right: 9×9 above 3×3 from distance 2 on",
-        ideal=None if where is None else _gap(natural, where, "agents")[0],
+        ideal=None if where is None else gap_at(where, *two, "agents", "policy")[0],
         detail={
             "distance": where,
             "clear_at": part["clear"],
@@ -58,14 +58,6 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
         },
     )
     return sorted([*swap_claims(tables["agents"]), knows], key=lambda claim: claim.id)
-
-
-def _gap(natural: dict[str, Any], far: int | None, who: str) -> tuple[float, tuple[float, float]]:
-    """Between far-sighted and short-sighted agents at a distance; unknown where there is none to look at."""
-    if far is None:
-        return float("nan"), UNKNOWN
-    wide, narrow = (natural[name]["by_distance"][far - 1][who]["policy"] for name in (WIDE, NARROW))
-    return difference(wide, narrow)
 
 
 EXPERIMENT = Experiment(

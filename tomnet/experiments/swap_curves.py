@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..episodes.targets import GAMMAS
-from .claims import bootstrap, mean_interval
+from .claims import bootstrap, difference, mean_interval
 from .natural_swaps import Effects
 from .swap_effects import NOTICEABLE
 
@@ -190,3 +190,24 @@ def parting(narrow: dict[str, Any], wide: dict[str, Any], what: str) -> dict[str
         if above(two["observer"][what], one["observer"][what]) and two["observer"][what]["mean"] >= NOTICEABLE
     ]
     return {"gaps": gaps, "clear": clear, "everywhere": len(gaps) == len(rows) and min(gaps.values()) > 0}
+
+
+def widest(part: dict[str, Any]) -> int | None:
+    """The distance where they part most: of those where they do so clearly, if there are any."""
+    return max(part["clear"] or part["gaps"], key=lambda far: part["gaps"][far], default=None)
+
+
+def gap_at(
+    far: int | None, narrow: dict[str, Any], wide: dict[str, Any], who: str, what: str
+) -> tuple[float, tuple[float, float]]:
+    """Between far-sighted and short-sighted agents at a distance; unknown where there is none to look at."""
+    if far is None:
+        return float("nan"), UNKNOWN
+    one, other = (table["by_distance"][far - 1][who][what] for table in (wide, narrow))
+    return difference(one, other)
+
+
+GAP = (
+    "observer's D_JS between next-step policies, 9×9 less 3×3 agents, in nats, at the distance (2 to 4) where the gap "
+    "is widest"
+)

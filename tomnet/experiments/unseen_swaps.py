@@ -16,7 +16,7 @@ from .experiment import Experiment, Member, Preset
 from .ledger import STATEMENTS
 from .minds import MIXED, NARROW, WIDE, member
 from .mixed_company import SHOWN, SIGHTED, curves_of, futures_of, walk_all
-from .swap_curves import IN_ORDER, agreement, agreement_interval, in_order, parting
+from .swap_curves import GAP, IN_ORDER, agreement, agreement_interval, gap_at, in_order, parting, widest
 from .swap_effects import NOTICEABLE
 
 STILL = dataclasses.replace(SUBGOAL_MAZE, swap_probability=0.0)
@@ -37,21 +37,24 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
     natural = tables["natural"]
     sighted = [natural[name] for name in SIGHTED]
     ordered = in_order(sighted, "policy")
-    part = parting(natural[NARROW], natural[WIDE], "policy")
+    two = (natural[NARROW], natural[WIDE])
+    part = parting(*two, "policy")
+    where = widest(part)
     return [
         Claim(
             "F6",
             STATEMENTS["F6"],
             verdict(ordered and bool(part["clear"]), ordered or bool(part["clear"])),
-            agreement(sighted, "policy"),
-            agreement_interval(sighted, "policy"),
-            "agreement of the observer's D_JS of policies with the agents' order of distances, 3×3 to 9×9 agents; the "
-            "interval takes that order as given",
+            *gap_at(where, *two, "observer", "policy"),
+            GAP,
             f"reproduced: {IN_ORDER} for each field of view; and 9×9 above 3×3, intervals apart and at least "
             f"{NOTICEABLE} nats, at some distance from 2 to 4; partly: one of the two",
             paper="Fig. A1: qualitatively identical",
-            ideal=1.0,
+            ideal=None if where is None else gap_at(where, *two, "agents", "policy")[0],
             detail={
+                "agreement": agreement(sighted, "policy"),
+                "agreement_interval": agreement_interval(sighted, "policy"),  # it takes the agents' order as given
+                "distance": where,
                 "clear_at": part["clear"],
                 "gaps": {str(far): gap for far, gap in part["gaps"].items()},
                 "agreement_beliefs": agreement(sighted, "belief"),

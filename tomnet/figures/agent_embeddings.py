@@ -366,7 +366,7 @@ def captions(result: Result) -> dict[str, str]:
         ),
         "figure-9": (
             f"Sighted, stateless agents: {found['networks']} networks never met, several traces of each (a, b). Two "
-            f"clusters describe them better than one by {style.plain(found['gain'], 1)} points of BIC (silhouette "
+            f"clusters describe them {_compared(found['gain'])} points of BIC (silhouette "
             f"{style.plain(found['silhouette'], 2)}). The clusters tell {style.percent(together['accuracy'])} of the "
             f"networks' hands, {together['positive']} left and {together['negative']} right; place and handedness "
             f"correlate with {style.plain(together['correlation'], 2)} (c). Policies expected at the two means turn "
@@ -379,4 +379,11 @@ def captions(result: Result) -> dict[str, str]:
 def _count(dimensions: list[str]) -> str:
     if not dimensions:
         return "none carries"
-    return f"{', '.join(dimensions)} {'carries' if len(dimensions) == 1 else 'carry'}"
+    one = len(dimensions) == 1
+    return f"{'number' if one else 'numbers'} {', '.join(dimensions)} {'carries' if one else 'carry'}"
+
+
+def _compared(gain: float | None) -> str:
+    """How well two clusters do, beside one."""
+    gain = style.number(gain)
+    return f"worse than one, by {style.plain(-gain, 1)}" if gain < 0 else f"better than one, by {style.plain(gain, 1)}"

@@ -104,8 +104,8 @@ def captions(result: Result) -> dict[str, str]:
     return {
         "figure-12c-d": (
             "The natural Sally-Anne test in a mixed population: one ToMnet, which is not told who sees how far. For a "
-            f"swap at distance 3, the policies of 3×3 and 9×9 agents change by {at('agents', 3)} nats of D_JS, and "
-            f"ToMnet predicts {at('observer', 3)} (c). Blind agents never see a swap; ToMnet's prediction for them "
+            f"swap at distance 2, the policies of 3×3 and 9×9 agents change by {at('agents', 2)} nats of D_JS, and "
+            f"ToMnet predicts {at('observer', 2)} (c). Blind agents never see a swap; ToMnet's prediction for them "
             f"moves by {said(natural['blind']['out_of_view']['observer']['policy'])}."
         )
     }

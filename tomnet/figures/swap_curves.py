@@ -45,9 +45,11 @@ def series(
     rows = measured(table, who, what)
     if not rows:
         return
-    x = style.column(rows, "distance") + shift
-    axes.plot(x, style.column(rows, "mean"), color=colour, linewidth=0.8, zorder=2)
-    style.network_points(axes, x, rows, "mean", "interval", colour=colour, marker=marker)
+    far = [row["distance"] for row in rows]
+    every = range(min(far), max(far) + 1)  # a line does not bridge distances at which nothing was measured
+    means = [rows[far.index(one)]["mean"] if one in far else np.nan for one in every]
+    axes.plot(np.array(every) + shift, means, color=colour, linewidth=0.8, zorder=2)
+    style.network_points(axes, np.array(far) + shift, rows, "mean", "interval", colour=colour, marker=marker)
 
 
 def shade_view(axes: Axes, reach: int) -> None:

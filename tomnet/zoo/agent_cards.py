@@ -19,6 +19,12 @@ MEASURES = {
 }
 
 
+ALL_NETWORKS = (
+    "Over all networks, those that observers are trained on included; the report counts the held-out ones alone, as\n"
+    "`tomnet evaluate false-beliefs-mixed` does."
+)
+
+
 def compose_agents_card(populations: dict[str, Population], result: Result) -> str:
     sections = (
         _what_they_are(populations),
@@ -124,7 +130,7 @@ def _evaluation(result: Result) -> str:
     columns = ("condition", "networks", *MEASURES.values())
     parts = ["## Evaluation", how, table(columns, rows), returns_hoped_for(tables["performance"])]
     if result.claims:
-        parts.append(claims_table(result))
+        parts += [claims_table(result), ALL_NETWORKS]
     parts += [
         f"{claim.id}: the largest effect of any swap out of view was {claim.detail['largest_out_of_view']:g} nats."
         for claim in result.claims
