@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .experiments.claims import Claim
-from .experiments.experiment import Company, Experiment, Result
+from .experiments.experiment import Experiment, Result
 from .experiments.ledger import STATEMENTS
 from .experiments.registry import EXPERIMENTS
 from .figures import architecture_figure, captions, figures_for, panels_for, save
@@ -236,8 +236,8 @@ def _experiment(experiment: Experiment, result: Result, seconds: float, card: st
     words = captions(result)
     figures = "\n".join(_figure(stem, panels, words[stem]) for stem, panels in panels_for(result).items())
     numbers = "\n".join(map(_number_table, numbers_for(result)))
-    deep = any(isinstance(member.species, Company) for member in experiment.members("smoke"))
-    whom = f"held-out networks in about {agents} meetings or walks" if deep else f"{agents} agents"
+    networks = f"held-out networks in about {agents} meetings or walks"
+    whom = networks if experiment.about_networks else f"{agents} agents"
     about = (
         f"Section {experiment.section} of the paper. Observers of the preset “{result.preset}”, evaluated "
         f"on {whom} (seed {result.seed}) in {seconds:.0f} s. Claims: "

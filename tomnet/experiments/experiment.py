@@ -178,3 +178,8 @@ class Experiment:
     evaluate: Callable[[dict[str, ToMnet], int, int], tuple[dict[str, Any], list[Claim]]]
     """(observers by member name, how many agents, seed) → tables and claims"""
     minutes: dict[str, str]  # measured: preset → how long
+
+    @property
+    def about_networks(self) -> bool:
+        """Whether its agents are deep RL agents, of which some networks are held out."""
+        return any(isinstance(member.species, Company) for member in self.members("smoke"))

@@ -5,7 +5,7 @@ from typing import Any
 
 from ..errors import TomnetError
 from ..experiments.claims import Claim
-from ..experiments.experiment import Company, Experiment, Member, Result
+from ..experiments.experiment import Experiment, Member, Result
 from ..experiments.run import check_preset
 from ..named_arrays import named_arrays
 from ..observer.tomnet import ToMnet
@@ -34,9 +34,9 @@ def compose_card(experiment: Experiment, observers: Observers, result: Result) -
         _what_it_is(experiment, observers, members),
         _training(observers),
         _architecture(observers, members),
-        _evaluation(result, members),
+        _evaluation(experiment, result),
         losses,
-        _use_and_limits(observers, members, result, bool(losses)),
+        _use_and_limits(experiment, observers, members, result, bool(losses)),
     )
     return "\n\n".join(section for section in sections if section) + "\n"
 
@@ -122,10 +122,10 @@ def _architecture(observers: Observers, members: dict[str, Member]) -> str:
     return "## Architecture\n\n" + table(columns, rows)
 
 
-def _evaluation(result: Result, members: dict[str, Member]) -> str:
+def _evaluation(experiment: Experiment, result: Result) -> str:
     place = result.environment
     agents = place.get("agents", "–")
-    if any(isinstance(member.species, Company) for member in members.values()):
+    if experiment.about_networks:
         whose = (
             f"With `--agents {agents}` and seed {result.seed}, on agents of held-out networks: none of them was met in "
             "training. Agents that were serve for comparison and to fit read-outs only"
@@ -186,7 +186,9 @@ def _loss_tables(where: str, value: Any, member: Member) -> Iterator[tuple[str, 
             yield from _loss_tables(name, inner, member)
 
 
-def _use_and_limits(observers: Observers, members: dict[str, Member], result: Result, losses: bool) -> str:
+def _use_and_limits(
+    experiment: Experiment, observers: Observers, members: dict[str, Member], result: Result, losses: bool
+) -> str:
     configs = [observer.config for observer, _ in observers.values()]
     worlds = "; ".join(dict.fromkeys(world_words(member.world) for member in members.values()))
     lines = [
@@ -194,7 +196,7 @@ def _use_and_limits(observers: Observers, members: dict[str, Member], result: Re
         f"They know {worlds}; and agents like those they were trained on.",
         "About other agents, other worlds, animals or people they say nothing.",
     ]
-    if any(isinstance(member.species, Company) for member in members.values()):
+    if experiment.about_networks:
         lines.append("Those agents have [a card of their own](../agents/README.md), and limits of their own.")
     if losses:
         lines.append("Their probabilities are calibrated only as far as the losses above show.")
@@ -223,12 +225,14 @@ def shortfalls(result: Result) -> str:
 def detail_text(claim: Claim) -> str:
     """What else was measured, where it is a number or a yes or no: the value alone may look like a pass."""
     plain = {name.replace("_", " "): value for name, value in claim.detail.items()}
-    told = [
-        f"{name} {('yes' if value else 'no') if isinstance(value, bool) else number_text(value)}"
-        for name, value in plain.items()
-        if isinstance(value, bool | int | float)
-    ]
+    told = [f"{name} {_plainly(value)}" for name, value in plain.items() if isinstance(value, bool | int | float)]
     return f" Measured besides: {', '.join(told)}." if told else ""
+
+
+def _plainly(value: bool | int | float) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value) if isinstance(value, int) else number_text(value)
 
 
 def table(columns: tuple[str, ...], rows: list[tuple]) -> str:
