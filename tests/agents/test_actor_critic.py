@@ -10,7 +10,7 @@ import pytest
 from agents.small import BLIND, NETWORK, SIGHTED, STATELESS, WORLD, made_up_network
 from helpers import pick, sample_levels
 
-from tomnet.agents.actor_critic import DeepAgent, Memory, NetworkConfig, Rewards, exchange
+from tomnet.agents.actor_critic import REGIONS, DeepAgent, Memory, NetworkConfig, Rewards, exchange, regions
 from tomnet.agents.agent import Agent
 from tomnet.episodes.rollout import rollout
 from tomnet.errors import BadSetting
@@ -101,7 +101,11 @@ def test_what_lies_outside_the_field_of_view_changes_nothing():
 def test_a_stateless_agent_acts_on_what_it_sees_now_alone(states):
     mine, theirs = (policies(agent(STATELESS), memories(seed), states, outcome())[0] for seed in (1, 2))
     assert np.array_equal(mine, theirs)
-    assert not np.array_equal(mine, policies(agent(STATELESS), memories(1), states, outcome(action=0))[0])
+    for before in (outcome(action=0), outcome(bumped=True), outcome(consumed=3), nothing_yet()):
+        assert np.array_equal(mine, policies(agent(STATELESS), memories(1), states, before)[0])
+        assert not np.array_equal(
+            *(policies(agent(SIGHTED), memories(1), states, told)[0] for told in (outcome(), before))
+        )
     mine, theirs = (policies(agent(SIGHTED), memories(seed), states, outcome())[0] for seed in (1, 2))
     assert not np.isclose(mine, theirs, atol=1e-4).all(-1).any()
 
@@ -115,6 +119,28 @@ def test_nobody_remembers_an_earlier_episode(states):
     # nor an earlier reward: the last outcome of another episode is not its own
     after_eating = eqx.tree_at(lambda one: one.consumed, nothing_yet(), jnp.int32(0))
     assert eqx.tree_equal(policies(agent(SIGHTED), blank, fresh, after_eating), expected)
+
+
+def test_the_policy_knows_which_way_things_lie():
+    """Own cell and whole map; then up, down, left and right of the agent, once all of it and once a beam of three."""
+    own = np.zeros((5, 5), bool)
+    own[1, 3] = True
+    drawn = """
+        .....  #####  #####  ..###  .....  .....  ###..  ###..  ....#  ....#
+        ...#.  #####  .....  .....  .....  .....  ###..  ###..  ....#  ....#
+        .....  #####  .....  .....  #####  ..###  ###..  ###..  ....#  ....#
+        .....  #####  .....  .....  #####  ..###  ###..  .....  ....#  .....
+        .....  #####  .....  .....  #####  ..###  ###..  .....  ....#  .....
+    """
+    rows = [line.split() for line in drawn.strip().splitlines()]
+    expected = [[[cell == "#" for cell in row[region]] for row in rows] for region in range(REGIONS)]
+    assert np.array_equal(regions(jnp.asarray(own)), expected)
+
+
+def test_who_does_not_know_where_it_is_reads_the_whole_map_alone():
+    masks = np.asarray(regions(jnp.zeros((5, 5), bool)))
+    assert masks[1].all()
+    assert not np.delete(masks, 1, 0).any()
 
 
 # --- Preferences

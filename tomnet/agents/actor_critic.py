@@ -16,6 +16,7 @@ from ..world.gridworld import ABSENT, ACTIONS, Outcome, State, World
 from ..world.views import PLANES, field, observation
 from .matrix_convolution import Convolution, ReadyConvolution, make_ready, usual_dtype
 
+REGIONS = 10  # of the map, that the policy reads
 INPUT_PLANES = 16  # an observation's nine, filled up with zeros to a number that matrix units like
 
 
@@ -91,7 +92,7 @@ class Network(eqx.Module):
         gates = 4 * config.memory_channels
         self.look_gates = Convolution(config.channels, gates, key=next(keys))
         self.memory_gates = Convolution(config.memory_channels, gates, key=next(keys))
-        read = 2 * (config.channels + config.memory_channels)
+        read = REGIONS * (config.channels + config.memory_channels)
         self.hidden = eqx.nn.Linear(read, config.hidden, key=next(keys))
         self.policy = _small(eqx.nn.Linear(config.hidden, len(ACTIONS), key=next(keys)))
         self.value = eqx.nn.Linear(config.hidden, 1, key=next(keys))
@@ -133,11 +134,12 @@ class Network(eqx.Module):
         hidden: Float[Array, "row col memory_channel"],
         own_cell: Bool[Array, "row col"],
     ) -> Float[Array, "hidden"]:
-        """The features at the agent's own cell (zeros for the blind) beside the mean over the map."""
+        """The mean of each map over each of the `regions` around the agent."""
+        masks = regions(own_cell)
+        cells = jnp.maximum(masks.sum((1, 2)), 1)[:, None]
         # each map by itself: one array of both would be written out only to be read once
-        maps = [map.astype(jnp.float32) for map in (features, hidden)]
-        here = [jnp.where(own_cell[..., None], map, 0).sum((0, 1)) for map in maps]
-        return jax.nn.relu(self.hidden(jnp.concatenate([*here, *(map.mean((0, 1)) for map in maps)])))
+        means = [_sums(masks, map) / cells for map in (features, hidden)]
+        return jax.nn.relu(self.hidden(jnp.concatenate([mean.reshape(-1) for mean in means])))
 
     def report_belief(self, hidden: Float[Array, "row col channel"]) -> Float[Array, "kind place"]:
         """Log-probabilities of where each object is: every cell, and last, that it is nowhere."""
@@ -149,6 +151,28 @@ class Network(eqx.Module):
         return jax.nn.log_softmax(jnp.concatenate([cells, absent[None]]), axis=0).T
 
 
+def regions(own_cell: Bool[Array, "row col"]) -> Bool[Array, "region row col"]:
+    """Where the policy looks for what it knows: its own cell, the whole map, and each of the four directions from the
+    agent, once as all that lies that way and once as a beam three cells wide.
+
+    Without directions, a memory of where something is would not tell which way to go. A blind agent, which does not
+    know where it is, has the whole map alone.
+    """
+    lines, somewhere = jnp.arange(own_cell.shape[0]), own_cell.any()
+    down = (lines - jnp.argmax(own_cell.any(1)))[:, None]
+    right = (lines - jnp.argmax(own_cell.any(0)))[None, :]
+    masks = [own_cell, jnp.ones_like(own_cell)]
+    for along, across in ((-down, right), (down, right), (-right, down), (right, down)):
+        beam = (along > 0) & (across >= -1) & (across <= 1) & somewhere
+        masks += [jnp.broadcast_to((along > 0) & somewhere, own_cell.shape), beam]
+    return jnp.stack(masks)
+
+
+def _sums(masks: Bool[Array, "region row col"], map: Float[Array, "row col channel"]) -> Float[Array, "region channel"]:
+    masks = masks.reshape(len(masks), -1).astype(map.dtype)
+    return jnp.matmul(masks, map.reshape(masks.shape[1], -1), preferred_element_type=jnp.float32)
+
+
 def _small(layer: eqx.nn.Linear) -> eqx.nn.Linear:
     """A policy that begins near uniform."""
     return eqx.tree_at(lambda linear: linear.weight, layer, 0.01 * layer.weight)
@@ -157,6 +181,11 @@ def _small(layer: eqx.nn.Linear) -> eqx.nn.Linear:
 def sight(state: State, eyes: Eyes) -> Bool[Array, "row col plane"]:
     """What an agent with these eyes observes. The blind do not even see where they are."""
     return observation(state, field(state.agent_cell, eyes.reach, state.walls.shape[-1]))
+
+
+def told(action: Int[Array, ""], reward: Float[Array, ""], eyes: Eyes) -> tuple[Int[Array, ""], Float[Array, ""]]:
+    """What an agent is told of its previous step; the stateless, nothing: that would be a memory too."""
+    return jnp.where(eyes.remembers, action, ABSENT), jnp.where(eyes.remembers, reward, 0.0)
 
 
 def own_cell(planes: Bool[Array, "row col plane"]) -> Bool[Array, "row col"]:
@@ -199,7 +228,7 @@ class DeepAgent(eqx.Module):
         last = eqx.tree_at(lambda outcome: outcome.consumed, last, consumed)
         reward = jnp.where(state.time > 0, self.rewards.of(last, world), 0.0)
         network = self.network.ready()
-        features = network.encode(planes, last.action, reward, _dtype(network))
+        features = network.encode(planes, *told(last.action, reward, self.eyes), _dtype(network))
         memory = network.remember(network.look_gates(features), forget(memory, state.time, self.eyes))
         logits = network.policy(network.read_out(features, memory.hidden, own_cell(planes)))
         return jax.nn.softmax(logits), memory

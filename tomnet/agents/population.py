@@ -20,7 +20,7 @@ from ..files import load_arrays, save_arrays
 from ..named_arrays import named_arrays, with_arrays
 from .actor_critic import DeepAgent, Eyes, Network, NetworkConfig
 
-FORMAT, VERSION = "tomnet agents", 1
+FORMAT, VERSION = "tomnet agents", 2
 STORED = ml_dtypes.bfloat16
 Part = Literal["training", "held out", "all"]
 
