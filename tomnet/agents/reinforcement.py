@@ -39,11 +39,11 @@ class LearnerConfig:
     entropy: float = 0.01
     last_entropy: float = 1.0  # the share of the entropy bonus that is left at the end
     value: float = 0.5
-    belief: float = 0.5
+    belief: float = 0.2
     belief_share: float = 0.25  # of the steps: an unbiased estimate, at a quarter of the price
     reward_prediction: float = 0.0  # UNREAL's two further tasks
     value_replay: float = 0.0
-    gradient_norm: float = 0.5
+    gradient_norm: float = 1.0
     pool: int = 4096  # levels that an update's new episodes are drawn from
 
     def __post_init__(self):
