@@ -12,10 +12,16 @@ know.
 
 import dataclasses
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Int
 
+from ..agents.actor_critic import DeepAgent
+from ..agents.led import Led
+from ..episodes.episode import Episode
+from ..episodes.rollout import Standing, at_the_subgoal, begin, carry_on
 from ..errors import BadSetting
 from ..ideal.paths import find_paths
 from ..world.gridworld import ACTIONS, MOVES, Level, World
@@ -27,6 +33,7 @@ DISTANCES = (1, 2, 3, 4, 5, 6)
 STEPS = {"u": 0, "d": 1, "l": 2, "r": 3}
 FREE, OTHERS = "...........", "........BCD"
 """What else may change places with A lies further away, and the other way, whatever the distance."""
+_find_paths = eqx.filter_jit(find_paths)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,12 +94,12 @@ def scenario(picture: str, path: str, world: World) -> Scenario:
             raise BadSetting("level", repr(LETTERS[kind]), why)
     if not (distance(np.asarray(cells[:-1]), np.full(len(cells) - 1, liked), world.size) <= 1).any():
         raise BadSetting("path", path, f"the agent never comes beside {LETTERS[PREFERRED]}, and may not have seen it")
-    back = _ways(level, end, PREFERRED, world)
+    back = first_steps(level, end, PREFERRED, world)
     if len(back) != 1:
         ways = " and ".join(ACTIONS[action] for action in back)
         raise BadSetting("level", ways, f"both lead back to {LETTERS[PREFERRED]} from the subgoal; one must")
     for kind in range(1, world.objects):
-        if back[0] in _ways(level, end, kind, world):
+        if back[0] in first_steps(level, end, kind, world):
             why = f"leads to {LETTERS[kind]} as well, so that going there would not tell belief from truth"
             raise BadSetting("level", ACTIONS[back[0]], why)
     return Scenario(level, tuple(STEPS[letter] for letter in path), int(far[PREFERRED]), back[0])
@@ -122,10 +129,10 @@ def _walk(level: Level, path: str, world: World) -> list[int]:
     return cells
 
 
-def _ways(level: Level, end: int, kind: int, world: World) -> list[int]:
+def first_steps(level: Level, end: int, kind: int, world: World) -> list[int]:
     """The actions that begin a shortest way from the subgoal to that object."""
     terminal = level.object_cells[: world.objects]
-    steps = np.array(find_paths(level.walls, terminal, world).distances[kind])
+    steps = np.array(_find_paths(level.walls, terminal, world).distances[kind])
     steps[int(level.object_cells[kind])] = 0  # arrived
     if not np.isfinite(steps[end]):
         why = f"cannot be reached from the subgoal in {world.step_limit} steps"
@@ -157,3 +164,17 @@ def stacked(scenarios: list[Scenario], preferred: int) -> tuple[Level, jax.Array
     stay = ACTIONS.index("stay")
     actions = [each.path + (stay,) * (longest - len(each.path)) for each in scenarios]
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), *levels), jnp.asarray(actions)
+
+
+@eqx.filter_jit
+def lead(agent: DeepAgent, levels: Level, actions: Int[Array, "level time"], world: World) -> tuple[Episode, Standing]:
+    """The agent led to the subgoal of each level, its memory running: the way, and where it then stands."""
+
+    def one(level: Level, actions) -> tuple[Episode, Standing]:
+        led = Led(agent, actions)
+        start = begin(led, level, world)
+        # its actions are certain and nothing else is drawn, so any key will do
+        passage = carry_on(jax.random.key(0), led, start, world, actions.shape[0], stop=at_the_subgoal)
+        return passage.episode, passage.end
+
+    return jax.vmap(one)(levels, actions)

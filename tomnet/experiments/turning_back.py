@@ -3,44 +3,28 @@
 import dataclasses
 from typing import Any, Literal, get_args
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int, Key, Scalar
+from jaxtyping import Key, Scalar
 
 from ..agents.actor_critic import DeepAgent
-from ..agents.led import Led
 from ..episodes.episode import Episode, Snapshot
-from ..episodes.rollout import Standing, at_the_subgoal, begin, carry_on
+from ..episodes.rollout import Standing
 from ..observer.tomnet import ToMnet
-from ..world.gridworld import ACTIONS, Level, World
+from ..world.gridworld import ACTIONS, World
 from .claims import mean_interval
 from .examples import plain_episode, plain_snapshot
 from .experiment import Company
 from .foresight import History, check_observer, foresee
 from .natural_swaps import watch
-from .sally_anne import Scenario, exchanges, stacked
+from .sally_anne import Scenario, exchanges, lead, stacked
 from .swap_curves import UNKNOWN
 from .swap_effects import after_swap, look_around, without_swaps
 
 Who = Literal["agents", "observer"]
 WHO: tuple[Who, ...] = get_args(Who)
 SHOWN = (2, 4)  # distances drawn in Fig. 11a: one in view of a 5×5 agent, and one that is not
-
-
-@eqx.filter_jit
-def lead(agent: DeepAgent, levels: Level, actions: Int[Array, "level time"], world: World) -> tuple[Episode, Standing]:
-    """The agent led to the subgoal of each level, its memory running: the way, and where it then stands."""
-
-    def one(level: Level, actions) -> tuple[Episode, Standing]:
-        led = Led(agent, actions)
-        start = begin(led, level, world)
-        # its actions are certain and nothing else is drawn, so any key will do
-        passage = carry_on(jax.random.key(0), led, start, world, actions.shape[0], stop=at_the_subgoal)
-        return passage.episode, passage.end
-
-    return jax.vmap(one)(levels, actions)
 
 
 @dataclasses.dataclass(frozen=True)
