@@ -126,6 +126,9 @@ def test_evaluate_prints_what_each_condition_earns(tomnet, evaluated, here):
     }
     assert minds["blind"] == ["–", "4.250", "–", "0.000"]
     assert minds["3x3"] == ["0.062", "4.250", "0.312", "0.000"]
+    assert "blind           0.250         0.188 … 0.312   0.250         0.188 … 0.312   0.438" in out
+    assert "stateless-5x5   0.250         0.188 … 0.312   0.250         0.188 … 0.312   0 " in out
+    assert "3x3             0.688   0.625 … 0.750   1 : 1                    0 : 1" in out
     assert "F1" in out
 
 
@@ -150,7 +153,9 @@ def test_evaluate_keeps_result_and_figures_where_asked(tomnet, evaluated, here, 
     assert read_json(here / "kept" / "result.json")["experiment"] == "deep-agents"
     drawn = {path.name for path in (here / "kept" / "figures").iterdir()}
     assert drawn == {
-        f"{name}.{suffix}" for name in ("performance", "figure-10", "species") for suffix in ("svg", "png")
+        f"{name}.{suffix}"
+        for name in ("performance", "acts-on-memory", "figure-10", "species")
+        for suffix in ("svg", "png")
     }
 
 

@@ -299,6 +299,12 @@ def test_the_card_of_the_agents_says_how_they_were_trained_and_what_they_earn(tm
     assert "| 3x3 | 3 | 0.200 (0.150 … 0.250) |" in card
     assert "64 levels of its own, drawn with seed 1" in card
     assert "swaps on 128 others" in card
+    assert "| 5x5 | 16 | 0.812 (0.750 … 0.875) | 0.250 (0.188 … 0.312) | 0.438 |" in card
+    assert "| stateless-5x5 | 16 | 0.250 (0.188 … 0.312) | 0.250 (0.188 … 0.312) | 0 |" in card
+    assert "Steps back beyond the view hoped for, judged by the interval: 5x5 0.7 (reached)." in card
+    assert "| stateless-5x5 | 0.688 (0.625 … 0.750) | 1, 1 | 0, 1 |" in card
+    assert "Sizes hoped for, judged by the interval: stateless-5x5 0.6 (reached)." in card
+    assert "stateless-5x5 (missed among held out networks)." in card
     assert "F1: the largest effect of any swap out of view was 0 nats." in card
     assert "| F1 | partly | 0.030 | 0.020 … 0.040 | – | Seen swaps matter |" in card
     assert "5×5 gridworlds with 3 objects and a subgoal" in card
@@ -307,9 +313,9 @@ def test_the_card_of_the_agents_says_how_they_were_trained_and_what_they_earn(tm
 
 
 def test_the_card_of_agents_says_who_earns_what_was_hoped_for():
-    earned = {"3x3": (0.7, 0.9), "5x5": (1.0, 1.2), "9x9": (1.25, 1.4), "7x7": (1.0, 1.1)}
+    earned = {"3x3": (0.7, 0.9), "5x5": (1.0, 1.2), "9x9": (1.3, 1.4), "7x7": (1.0, 1.1)}
     told = returns_hoped_for({name: {"return": {"interval": ends}} for name, ends in earned.items()})
-    assert told.endswith("3x3 0.95 (missed), 5x5 1.1 (on the line), 9x9 1.25 (reached).")
+    assert told.endswith("3x3 0.95 (missed), 5x5 1.15 (on the line), 9x9 1.3 (reached).")
     assert returns_hoped_for({"7x7": {}}) == ""
 
 

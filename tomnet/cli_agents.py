@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 from .arguments import Seed, check_resume, check_seed
-from .console import print_claims, print_json, print_minds, print_performance, say
+from .console import print_claims, print_hands, print_json, print_memory, print_minds, print_performance, say
 from .errors import nearest
 
 if TYPE_CHECKING:
@@ -110,6 +110,8 @@ class Evaluate:
         else:
             print_performance(result)
             print_minds(result)
+            print_memory(result)
+            print_hands(result)
             print_claims(result)
 
 

@@ -76,8 +76,7 @@ def print_minds(result: "Result") -> None:
     """How good the beliefs of each condition are, and what a swap does to its next action."""
 
     def mean(part: dict[str, Any] | None, name: str) -> str:
-        value = None if part is None else part[name]["mean"] if isinstance(part[name], dict) else part[name]
-        return "–" if value is None or value != value else f"{value:.3f}"
+        return _number(None if part is None else part[name]["mean"] if isinstance(part[name], dict) else part[name])
 
     beliefs, swaps = result.tables["beliefs"], result.tables["swaps"]
     rows = [
@@ -90,6 +89,39 @@ def print_minds(result: "Result") -> None:
     ]
     columns = ("condition", "belief, object seen", "object unseen", "swap in view", "swap out of view")
     print_table(columns, rows, "nats: cross-entropy of beliefs with the truth; D_JS of next actions, swapped or not")
+
+
+def print_memory(result: "Result") -> None:
+    """Whether each condition acts on what it remembers, and whether the past can change what it does at all."""
+    acting, past = result.tables["acts_on_memory"], result.tables["depends_on_past"]
+    rows = []
+    for name, row in acting.items():
+        numbers = [text for where in ("beyond_view", "never_there") for text in _measured(row[where])]
+        rows.append((name, *numbers, f"{past[name]['largest_change']:.3g}"))
+    columns = ("condition", "beyond view", "95% interval", "never there", "95% interval", "change by another past")
+    title = "probability of stepping back to where the favourite was last seen, and there where it never was"
+    print_table(columns, rows, title)
+
+
+def print_hands(result: "Result") -> None:
+    """Which hand each condition's networks follow walls with."""
+    rows = []
+    for name, row in result.tables["handedness"].items():
+        if "hands" in row:
+            counts = [f"{hands['left']} : {hands['right']}" for hands in row["hands"].values()]
+            size = {"mean": row["mean_size"], "interval": row["size_interval"]}
+            rows.append((name, *_measured(size), *counts))
+    columns = ("condition", "size", "95% interval", "left : right, training", "left : right, held out")
+    print_table(columns, rows, "handedness at walls: mean size of the index, and networks of each hand")
+
+
+def _measured(row: dict[str, Any]) -> tuple[str, str]:
+    """A mean and its interval."""
+    return _number(row["mean"]), " … ".join(map(_number, row["interval"]))
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None or value != value else f"{value:.3f}"
 
 
 def print_measurements(measured: list[dict[str, Any]], environment: dict[str, Any]) -> None:

@@ -26,6 +26,7 @@ from tomnet.experiments.deep_agents import (
     performance,
     returns,
 )
+from tomnet.experiments.sally_anne import scenario
 from tomnet.world.gridworld import Level, World, reset_to_level
 from tomnet.world.levels import draw_levels, parse_level
 
@@ -109,18 +110,34 @@ def test_a_world_without_a_way_is_named():
 
 # --- The whole
 
+PASSING = """
+@....
+A.*..
+..#..
+.....
+...BC
+"""
+
+
+def evaluate(*conditions: str):
+    populations = {name: made_up_population(name, 2) for name in conditions}
+    scenarios = [scenario(PASSING, "rrd", WORLD)]
+    return evaluate_population(
+        populations, levels=6, swap_levels=96, seed=0, world=WORLD, rollouts=4, scenarios=scenarios
+    )
+
 
 @pytest.fixture(scope="module")
 def evaluated():
-    populations = {name: made_up_population(name, 2) for name in ("blind", "3x3", "5x5")}
-    return evaluate_population(populations, levels=6, swap_levels=96, seed=0, world=WORLD, rollouts=4)
+    return evaluate("blind", "3x3", "5x5")
 
 
 def test_an_evaluation_is_plain_tables(evaluated):
     tables, claims = evaluated
     assert json.loads(json.dumps(tables)).keys() == tables.keys()
     assert list(tables["performance"]) == list(tables["handedness"]) == ["oracle", "random", "blind", "3x3", "5x5"]
-    assert list(tables["beliefs"]) == list(tables["swaps"]) == ["blind", "3x3", "5x5"]
+    for part in ("beliefs", "swaps", "acts_on_memory", "depends_on_past"):
+        assert list(tables[part]) == ["blind", "3x3", "5x5"]
     assert set(tables["examples"]) == {"in_view", "out_of_view"}
     assert [claim.id for claim in claims] == ["F1"]  # F7 needs all fields of view
 
@@ -141,8 +158,7 @@ def test_networks_of_one_place_meet_the_same_levels_and_others_meet_others():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(deep_agents, "behave", behave)
-        populations = {name: made_up_population(name, 2) for name in ("blind", "3x3")}
-        evaluate_population(populations, levels=6, swap_levels=96, seed=0, world=WORLD, rollouts=4)
+        evaluate("blind", "3x3")
     assert [who for who, _ in met] == ["Oracle"] * 2 + ["RandomAgent"] * 2 + ["DeepAgent"] * 4
     first, second = met[0][1], met[1][1]
     assert not eqx.tree_equal(first, second)
@@ -154,6 +170,13 @@ def test_swap_levels_differ_from_network_to_network_and_do_not_depend_on_their_n
     two, three = (draw_courses(jax.random.key(0), count, 6, 24, WORLD) for count in (2, 3))
     assert all(eqx.tree_equal(one.ways, other.ways) for one, other in zip(two, three))
     assert not eqx.tree_equal(three[0].ways, three[1].ways)
+
+
+def test_the_table_of_hands_says_which_networks_are_held_out(evaluated):
+    tables, _ = evaluated
+    assert [row["part"] for row in tables["handedness"]["3x3"]["each"]] == ["training", "held out"]
+    assert all(set(counts) == {"left", "right"} for counts in tables["handedness"]["3x3"]["hands"].values())
+    assert "hands" not in tables["handedness"]["oracle"]
 
 
 def test_intervals_are_over_networks(evaluated):
@@ -179,10 +202,8 @@ def test_the_blind_neither_see_nor_notice_anything(evaluated):
 
 def test_any_condition_can_be_evaluated_alone_and_comes_out_the_same(evaluated):
     tables, _ = evaluated
-    alone, _ = evaluate_population(
-        {"3x3": made_up_population("3x3", 2)}, levels=6, swap_levels=96, seed=0, world=WORLD, rollouts=4
-    )
-    for part in ("performance", "beliefs", "swaps", "handedness"):
+    alone, _ = evaluate("3x3")
+    for part in ("performance", "beliefs", "swaps", "acts_on_memory", "depends_on_past", "handedness"):
         assert json.dumps(alone[part]["3x3"]) == json.dumps(tables[part]["3x3"])
     assert alone["examples"] == {}
 

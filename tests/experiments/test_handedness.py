@@ -79,3 +79,15 @@ def test_the_index_is_signed_and_none_where_nobody_walked_along_a_wall():
     assert table["each"][1]["index"] == pytest.approx(-2 / 3)
     assert table["mean"] == pytest.approx(1 / 6)
     assert table["mean_size"] == pytest.approx(5 / 6)
+    assert "hands" not in table
+
+
+def test_hands_are_counted_apart_for_training_and_held_out_networks():
+    left, right, neither = (
+        (np.array(counts[0]), np.array(counts[1])) for counts in (([3], [1]), ([0], [2]), ([1], [1]))
+    )
+    table = handedness([left, right, neither, left], ("training", "held out", "training", "training"))
+    assert [row["part"] for row in table["each"]] == ["training", "held out", "training", "training"]
+    assert table["hands"] == {"training": {"left": 2, "right": 0}, "held out": {"left": 0, "right": 1}}
+    with pytest.raises(ValueError, match="shorter"):
+        handedness([left, right], ("training",))

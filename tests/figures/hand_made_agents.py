@@ -82,7 +82,22 @@ def tables() -> dict[str, Any]:
         change = {"mean": 0.3125, "interval": (0.25, 0.375)} if sees else nothing
         unmoved = {"mean": 0.0, "interval": (0.0, 0.0)}
         swaps[name] = {"in_view": {"policy": change}, "out_of_view": {"policy": unmoved}}
+    acting, past, hands = {}, {}, {}
+    for name in CONDITIONS:
+        remembers = name in ("3x3", "5x5")
+        there = {"mean": 0.8125, "interval": (0.75, 0.875), "each": [0.75, 0.8125, 0.875]}
+        never = {"mean": 0.25, "interval": (0.1875, 0.3125), "each": [0.1875, 0.25, 0.3125]}
+        acting[name] = {"scenarios": 16, "beyond_view": there if remembers else never, "never_there": never}
+        past[name] = {"largest_change": 0.0 if name.startswith("stateless") else 0.4375}
+        hands[name] = {
+            "mean_size": 0.6875,
+            "size_interval": (0.625, 0.75),
+            "hands": {"training": {"left": 1, "right": 1}, "held out": {"left": 0, "right": 1}},
+        }
     made = {
+        "acts_on_memory": acting,
+        "depends_on_past": past,
+        "handedness": {"oracle": {"mean_size": 0.1, "size_interval": (0.0, 0.2)}, **hands},
         "beliefs": beliefs,
         "swaps": swaps,
         "levels": 64,

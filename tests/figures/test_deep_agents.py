@@ -17,6 +17,7 @@ from tomnet.figures.deep_agents import (
     in_order,
     learning_curves,
     learning_panels,
+    memory_panels,
     population_captions,
     population_panels,
     smooth,
@@ -99,7 +100,7 @@ def test_every_figure_draws_the_same_from_what_json_keeps():
         return {stem: render(compose(members), "svg") for stem, members in panels.items()}
 
     once = drawn()
-    assert set(once) == {"learning-curves", "performance", "figure-10", "trajectories"}
+    assert set(once) == {"learning-curves", "performance", "acts-on-memory", "figure-10", "trajectories"}
     assert once == drawn()
 
 
@@ -120,6 +121,7 @@ def test_captions_read_their_numbers_from_the_tables():
     captions = population_captions(made)
     assert "5×5 0.78" in captions["performance"]
     assert "oracle that sees everything earns 1.60" in captions["performance"]
+    assert "blind 0.25 (0.25), 3×3 0.81 (0.25), 5×5 0.81 (0.25), stateless 5×5" in captions["acts-on-memory"]
     assert "in view, D_JS between the two next policies 0.345 nats" in captions["figure-10"]
     assert "out of view, D_JS between the two next policies 0 (c)" in captions["figure-10"]
     assert "200 stochastic rollouts" in captions["figure-10"]
@@ -131,9 +133,9 @@ def test_a_kind_of_swap_that_was_not_found_is_left_out():
     assert "no swap in view" in population_captions(made)["figure-10"]
     assert render(compose(population_panels(made)["figure-10"]), "svg")
     made["examples"]["out_of_view"] = None
-    assert set(population_panels(made)) == set(population_captions(made)) == {"performance"}
+    assert set(population_panels(made)) == set(population_captions(made)) == {"performance", "acts-on-memory"}
     made["examples"] = {}  # the condition of the figure was not evaluated
-    assert set(population_panels(made)) == {"performance"}
+    assert set(population_panels(made)) == {"performance", "acts-on-memory"}
 
 
 def test_what_could_not_be_measured_is_left_out_not_invented():
@@ -142,6 +144,18 @@ def test_what_could_not_be_measured_is_left_out_not_invented():
         made["performance"]["3x3"][name] = {"mean": None, "interval": [None, None], "each": [None] * 3}
     assert render(compose(population_panels(made)["performance"]), "svg")
     assert "3×3 —" in population_captions(made)["performance"]
+
+
+def test_memory_is_drawn_beside_its_absence_species_by_species():
+    made = tables()["acts_on_memory"]
+    made["5x5"]["beyond_view"] = {"mean": None, "interval": [None, None], "each": [None] * 3}  # nothing beyond its view
+    figure = compose(memory_panels(made)["acts-on-memory"])
+    (axes,) = figure.subfigs[0].axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["blind", "3×3", "5×5", "stateless 5×5"]
+    points = [np.array(line.get_data(), float) for line in axes.lines]
+    means = {round(y, 2): x for x, y in (point[:, 0] for point in points if point.shape[1] == 1)}
+    never = {-0.18: 0.25, 0.82: 0.25, 1.82: 0.25, 2.82: 0.25}
+    assert means == pytest.approx({0.18: 0.25, 1.18: 0.8125, 2.18: math.nan, 3.18: 0.25} | never, nan_ok=True)
 
 
 # --- Maps

@@ -82,6 +82,11 @@ class Population(eqx.Module):
         """Terminal objects: as many preferences as each network can be given."""
         return self.networks.config.kinds - 1
 
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """To which part each network belongs."""
+        return tuple("training" if network in self.training else "held out" for network in range(len(self)))
+
     def agent(self, network: int, preferred: int = 0) -> DeepAgent:
         for name, value, count in (("network", network, len(self)), ("preferred", preferred, self.objects)):
             if not 0 <= value < count:

@@ -37,6 +37,13 @@ def mean_interval(values: np.ndarray) -> tuple[float, tuple[float, float]]:
     return mean, (mean - error, mean + error)
 
 
+def over_networks(each: np.ndarray) -> dict[str, Any]:
+    """A plain table of what was measured of each network; one that could not be measured does not spoil the mean."""
+    counted = each[np.isfinite(each)]
+    mean, interval = mean_interval(counted) if len(counted) else (float("nan"), (float("nan"), float("nan")))
+    return {"mean": mean, "interval": interval, "each": each.tolist()}
+
+
 def difference(one: dict[str, Any], other: dict[str, Any]) -> tuple[float, tuple[float, float]]:
     """Of two independent means, as of different agents, each with its interval."""
     widths = [(each["interval"][1] - each["interval"][0]) / 2 for each in (one, other)]

@@ -5,14 +5,17 @@ moves: +1 for an agent that always has the wall at its left hand, -1 at its righ
 edge of the grid is a wall. Moves along walls on both sides tell nothing and do not count.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ..agents.population import Part
 from ..episodes.episode import Episode
 from ..world.gridworld import ACTIONS, MOVES
-from .claims import bootstrap, mean_interval
+from .claims import bootstrap, over_networks
 
+HAND_GOALS = {"stateless-5x5": 0.6}  # mean size of the index, set before these were trained
 UP, DOWN, LEFT, RIGHT = (ACTIONS.index(name) for name in ("up", "down", "left", "right"))
 LEFT_HAND = {UP: LEFT, DOWN: RIGHT, LEFT: DOWN, RIGHT: UP}
 RIGHT_HAND = {heading: LEFT_HAND[LEFT_HAND[LEFT_HAND[heading]]] for heading in LEFT_HAND}
@@ -49,8 +52,11 @@ def index(left: np.ndarray, right: np.ndarray) -> float:
     return float((left.sum() - right.sum()) / moves) if moves else float("nan")
 
 
-def handedness(counted: list[tuple[np.ndarray, np.ndarray]]) -> dict[str, Any]:
-    """The index of each network, its interval over episodes, and the mean over networks."""
+def handedness(counted: list[tuple[np.ndarray, np.ndarray]], parts: Sequence[Part] = ()) -> dict[str, Any]:
+    """The index of each network, its interval over episodes, and the mean over networks of it and of its size.
+
+    Where networks are split into parts, how many in each have their wall at the left hand, and how many at the right.
+    """
     each = []
     for left, right in counted:
         if left.sum() + right.sum():
@@ -59,7 +65,14 @@ def handedness(counted: list[tuple[np.ndarray, np.ndarray]]) -> dict[str, Any]:
             value, interval = float("nan"), (float("nan"), float("nan"))
         each.append({"index": value, "interval": interval, "moves": int(left.sum() + right.sum())})
     values = np.array([row["index"] for row in each])
-    values = values[np.isfinite(values)]
-    mean, interval = mean_interval(values) if len(values) else (float("nan"), (float("nan"), float("nan")))
-    size = float(abs(values).mean()) if len(values) else float("nan")
-    return {"each": each, "mean": mean, "interval": interval, "mean_size": size}
+    mean, size = over_networks(values), over_networks(abs(values))
+    table = {"mean": mean["mean"], "interval": mean["interval"]}
+    table |= {"mean_size": size["mean"], "size_interval": size["interval"]}
+    if parts:
+        each = [row | {"part": part} for row, part in zip(each, parts, strict=True)]
+        table["hands"] = {part: _hands(values[np.array(parts) == part]) for part in ("training", "held out")}
+    return {"each": each, **table}
+
+
+def _hands(values: np.ndarray) -> dict[str, int]:
+    return {"left": int((values > 0).sum()), "right": int((values < 0).sum())}

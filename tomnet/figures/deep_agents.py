@@ -1,4 +1,4 @@
-"""Figures about a population of deep RL agents: how it learned and what it earns.
+"""Figures about a population of deep RL agents: how it learned, what it earns, whether it acts on what it remembers.
 
 From plain tables: rows of metrics.jsonl, and `evaluate_population`'s.
 """
@@ -142,11 +142,19 @@ def apart(places: Sequence[float], gap: float) -> list[float]:
 
 def population_panels(tables: dict[str, Any]) -> Panels:
     """All that `evaluate_population`'s tables can show."""
-    return {**performance_panels(tables["performance"]), **subgoal_panels(tables["examples"])}
+    return {
+        **performance_panels(tables["performance"]),
+        **memory_panels(tables["acts_on_memory"]),
+        **subgoal_panels(tables["examples"]),
+    }
 
 
 def population_captions(tables: dict[str, Any]) -> dict[str, str]:
-    captions = {"performance": performance_caption(tables), "figure-10": subgoal_caption(tables["examples"])}
+    captions = {
+        "performance": performance_caption(tables),
+        "acts-on-memory": memory_caption(tables),
+        "figure-10": subgoal_caption(tables["examples"]),
+    }
     return {stem: captions[stem] for stem in population_panels(tables)}
 
 
@@ -198,16 +206,25 @@ def _performance(place: SubFigure, performance: dict[str, dict[str, Any]], measu
 def _one_species(axes: Axes, y: int, row: dict[str, Any], name: str, random: np.random.Generator) -> None:
     reference, colour = name in ("oracle", "random"), COLOURS.get(name, style.PURPLE)
     if not reference:
-        each = [style.number(value) for value in row["each"]]
-        spread = y + random.uniform(-0.22, 0.22, len(each))
-        axes.plot(each, spread, "o", color=colour, markersize=2.2, alpha=0.55, markeredgewidth=0, zorder=2)
+        _each_network(axes, y + random.uniform(-0.22, 0.22, len(row["each"])), row, colour)
+    _their_mean(axes, y, row, colour, "D" if reference else "o", filled=not reference)
+
+
+def _each_network(axes: Axes, places: np.ndarray, row: dict[str, Any], colour: style.Colour) -> None:
+    each = [style.number(value) for value in row["each"]]
+    axes.plot(each, places, "o", color=colour, markersize=2.2, alpha=0.55, markeredgewidth=0, zorder=2)
+
+
+def _their_mean(
+    axes: Axes, y: int | float, row: dict[str, Any], colour: style.Colour, marker: str, *, filled: bool
+) -> None:
     axes.errorbar(
         style.column([row], "mean"),
         [y],
         xerr=style.whiskers([row], "mean", "interval"),
-        fmt="D" if reference else "o",
+        fmt=marker,
         color=colour,
-        markerfacecolor="white" if reference else colour,
+        markerfacecolor=colour if filled else "white",
         markersize=4,
         elinewidth=0.9,
         zorder=3,
@@ -227,4 +244,59 @@ def performance_caption(tables: dict[str, Any]) -> str:
         "species. "
         f"Mean return: {earned}; an oracle that sees everything earns {oracle}, a random walk {random}. "
         "Intervals are over networks, those of oracle and random walk over levels."
+    )
+
+
+# --- Whether they act on what they remember
+
+
+def memory_panels(acting: dict[str, dict[str, Any]]) -> Panels:
+    names = in_order(acting)
+    return {
+        "acts-on-memory": (
+            Panel(
+                "",
+                "Stepping back to what is out of sight",
+                f"Probability that {', '.join(map(title_of, names))} agents step back to where they last saw their "
+                "object, beyond their view (filled), beside the same step where it never was (open): a small dot for "
+                "each network, a large one with its 95% interval for their mean.",
+                lambda place: _memory(place, acting),
+                0.9 + 0.34 * len(names),
+            ),
+        )
+    }
+
+
+def _memory(place: SubFigure, acting: dict[str, dict[str, Any]]) -> None:
+    axes, names = place.subplots(), in_order(acting)
+    random = np.random.default_rng(0)  # only to keep dots of equal value apart
+    for y, name in enumerate(names):
+        for row, above, colour in (
+            (acting[name]["beyond_view"], 0.18, COLOURS.get(name, style.PURPLE)),
+            (acting[name]["never_there"], -0.18, style.NO_PAST),
+        ):
+            _each_network(axes, y + above + random.uniform(-0.1, 0.1, len(row["each"])), row, colour)
+            _their_mean(axes, y + above, row, colour, "o", filled=above > 0)
+    axes.grid(axis="x", color=style.GRID, linewidth=0.5)
+    axes.set_axisbelow(True)
+    axes.set(xlim=(-0.03, 1.03), xlabel="probability of the step back", ylim=(-0.6, len(names) - 0.4))
+    axes.set_yticks(range(len(names)), [title_of(name) for name in names])
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    seen = style.sign("seen there, now out of view", "o", style.IDEAL)
+    style.legend_above(axes, (seen, style.sign("never there", "o", style.NO_PAST, filled=False)))
+
+
+def memory_caption(tables: dict[str, Any]) -> str:
+    acting = tables["acts_on_memory"]
+    told = ", ".join(
+        f"{title_of(name)} {style.plain(acting[name]['beyond_view']['mean'], 2)} "
+        f"({style.plain(acting[name]['never_there']['mean'], 2)})"
+        for name in in_order(acting)
+    )
+    return (
+        "Agents led past their object to the subgoal, in hand-made levels: the probability of stepping back to where "
+        "they last saw it, where that is beyond their view, beside the same step where it never was. "
+        f"Means over networks, in brackets where it never was: {told}. The blind never see it. Intervals are over "
+        "networks."
     )

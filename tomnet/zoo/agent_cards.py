@@ -4,8 +4,10 @@ from typing import Any
 
 from ..agents.actor_critic import NetworkConfig, Rewards
 from ..agents.population import Population
+from ..experiments.acts_on_memory import TURNING_GOALS
 from ..experiments.deep_agents import RETURN_GOALS
 from ..experiments.experiment import Result
+from ..experiments.handedness import HAND_GOALS
 from ..named_arrays import named_arrays
 from .cards import claims_table, code, interval_text, number_text, shortfalls, table, versions
 
@@ -32,6 +34,8 @@ def compose_agents_card(populations: dict[str, Population], result: Result) -> s
         _split(populations),
         _architecture(populations),
         _evaluation(result),
+        _memory(result.tables),
+        _hands(result.tables["handedness"]),
         _use_and_limits(populations),
         shortfalls(result),
     )
@@ -141,19 +145,80 @@ def _evaluation(result: Result) -> str:
 
 def returns_hoped_for(performance: dict[str, Any]) -> str:
     """Who earns what was hoped for, and who does not."""
-    asked = {name: goal for name, goal in RETURN_GOALS.items() if name in performance}
+    return _hoped_for("Returns", RETURN_GOALS, {name: row.get("return") for name, row in performance.items()})
+
+
+def _hoped_for(what: str, goals: dict[str, float], measured: dict[str, Any]) -> str:
+    """Empty where nobody was measured of whom something was hoped."""
     rows = []
-    for name, goal in asked.items():
-        low, high = performance[name]["return"]["interval"]
-        verdict = "reached" if low >= goal else "missed" if high < goal else "on the line"
-        rows.append(f"{name} {goal:g} ({verdict})")
-    return f"Returns hoped for, judged by the interval: {', '.join(rows)}." if rows else ""
+    for name, goal in goals.items():
+        if name in measured:
+            low, high = measured[name]["interval"]
+            verdict = "reached" if low >= goal else "missed" if high < goal else "on the line"
+            rows.append(f"{name} {goal:g} ({verdict})")
+    return f"{what} hoped for, judged by the interval: {', '.join(rows)}." if rows else ""
+
+
+def _memory(tables: dict[str, Any]) -> str:
+    acting, past = tables["acts_on_memory"], tables["depends_on_past"]
+    how = (
+        "Each network is led past its object to the subgoal, in hand-made levels towards all four sides, and asked for "
+        "its next step: the probability of stepping back to where it last saw the object, where that is beyond its "
+        "view, and of the same step in the same levels where the object never was. Beside them, the largest change of "
+        "any action's probability when a state is met with another past: other memories, previous actions and rewards. "
+        "Exactly 0 where nothing of the past is kept."
+    )
+    rows = []
+    for name, row in acting.items():
+        told = [_with_interval(row[where]) for where in ("beyond_view", "never_there")]
+        rows.append((name, row["scenarios"], *told, f"{past[name]['largest_change']:.3g}"))
+    columns = ("condition", "levels beyond its view", "steps back", "where it never was", "change by another past")
+    goals = _hoped_for(
+        "Steps back beyond the view", TURNING_GOALS, {name: row["beyond_view"] for name, row in acting.items()}
+    )
+    return "\n\n".join(
+        part for part in ("## Do they act on what they remember?", how, table(columns, rows), goals) if part
+    )
+
+
+def _hands(handedness: dict[str, Any]) -> str:
+    """Of those who are split into parts: not of the references."""
+    told = {name: row for name, row in handedness.items() if "hands" in row}
+    sizes = {name: {"mean": row["mean_size"], "interval": row["size_interval"]} for name, row in told.items()}
+    how = (
+        "The handedness index of a network is 1 if all its moves along walls have the wall at the left hand, and -1 at "
+        "the right. Its mean size, and how many networks are left- and right-handed, observers' training networks and "
+        "held-out ones apart."
+    )
+    rows = [
+        (name, _with_interval(sizes[name]), *(f"{hands['left']}, {hands['right']}" for hands in row["hands"].values()))
+        for name, row in told.items()
+    ]
+    columns = ("condition", "size of the index", "training: left, right", "held out: left, right")
+    goals = _hoped_for("Sizes", HAND_GOALS, sizes)
+    both = [_both_hands(name, told[name]["hands"]) for name in HAND_GOALS if name in told]
+    parts = ("## Which hand do they follow walls with?", how, table(columns, rows), goals, *both)
+    return "\n\n".join(part for part in parts if part)
+
+
+def _both_hands(name: str, hands: dict[str, dict[str, int]]) -> str:
+    short = [part for part, counts in hands.items() if not (counts["left"] and counts["right"])]
+    verdict = f"missed among {' and '.join(short)} networks" if short else "reached"
+    return f"Both hands hoped for among training and among held-out networks: {name} ({verdict})."
+
+
+def _with_interval(row: dict[str, Any]) -> str:
+    return f"{number_text(row['mean'])} ({interval_text(row['interval'])})"
 
 
 def _performance_row(name: str, row: dict[str, Any]) -> tuple:
     first, *others = MEASURES
-    earned = f"{number_text(row[first]['mean'])} ({interval_text(row[first]['interval'])})"
-    return (name, row["networks"], earned, *(number_text(row[measure]["mean"]) for measure in others))
+    return (
+        name,
+        row["networks"],
+        _with_interval(row[first]),
+        *(number_text(row[measure]["mean"]) for measure in others),
+    )
 
 
 def _use_and_limits(populations: dict[str, Population]) -> str:
