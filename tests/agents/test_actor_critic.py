@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from agents.small import BLIND, NETWORK, SIGHTED, STATELESS, WORLD, made_up_network
+from agents.small import BLIND, NETWORK, SIGHTED, STATELESS, WORLD, made_up_network, made_up_networks
 from helpers import pick, sample_levels
 
-from tomnet.agents.actor_critic import REGIONS, DeepAgent, Memory, NetworkConfig, Rewards, exchange, regions
+from tomnet.agents.actor_critic import LEAST, DeepAgent, Memory, NetworkConfig, Rewards, exchange, most_each_way
 from tomnet.agents.agent import Agent
 from tomnet.episodes.rollout import rollout
 from tomnet.errors import BadSetting
@@ -122,25 +122,51 @@ def test_nobody_remembers_an_earlier_episode(states):
 
 
 def test_the_policy_knows_which_way_things_lie():
-    """Own cell and whole map; then up, down, left and right of the agent, once all of it and once a beam of three."""
+    """Above, below, left and right of the agent: the most on all that side, then in a beam three cells wide."""
+    map = np.array([
+        [0, 0, 0, 0, 9],
+        [0, 0, 0, 0, 0],  # the agent stands in the fourth cell of this row
+        [3, 0, 0, 0, 0],
+        [0, 7, 0, 2, 0],
+        [0, 0, 0, 0, 1],
+    ])  # fmt: skip
     own = np.zeros((5, 5), bool)
     own[1, 3] = True
-    drawn = """
-        .....  #####  #####  ..###  .....  .....  ###..  ###..  ....#  ....#
-        ...#.  #####  .....  .....  .....  .....  ###..  ###..  ....#  ....#
-        .....  #####  .....  .....  #####  ..###  ###..  ###..  ....#  ....#
-        .....  #####  .....  .....  #####  ..###  ###..  .....  ....#  .....
-        .....  #####  .....  .....  #####  ..###  ###..  .....  ....#  .....
-    """
-    rows = [line.split() for line in drawn.strip().splitlines()]
-    expected = [[[cell == "#" for cell in row[region]] for row in rows] for region in range(REGIONS)]
-    assert np.array_equal(regions(jnp.asarray(own)), expected)
+    most = most_each_way(jnp.asarray(map, jnp.float32)[..., None], jnp.asarray(own))[:, 0]
+    assert most.tolist() == [9, 9, 7, 2, 7, 3, 9, 9]
 
 
-def test_who_does_not_know_where_it_is_reads_the_whole_map_alone():
-    masks = np.asarray(regions(jnp.zeros((5, 5), bool)))
-    assert masks[1].all()
-    assert not np.delete(masks, 1, 0).any()
+@pytest.mark.parametrize("way", range(4))
+def test_off_the_edge_there_is_less_than_nothing(way):
+    row, col = [(0, 2), (4, 2), (2, 0), (2, 4)][way]
+    own = np.zeros((5, 5), bool)
+    own[row, col] = True
+    most = np.asarray(most_each_way(jnp.zeros((5, 5, 1)), jnp.asarray(own)))[:, 0].reshape(4, 2)
+    assert (most[way] == LEAST).all()
+    assert (np.delete(most, way, 0) == 0).all()
+
+
+def test_who_does_not_know_where_it_is_knows_no_directions():
+    assert (np.asarray(most_each_way(jnp.ones((5, 5, 3)), jnp.zeros((5, 5), bool))) == LEAST).all()
+
+
+def test_agents_that_read_their_own_cell_and_the_mean_alone_know_no_directions():
+    """The read-out of before: what lies elsewhere counts the same wherever it lies."""
+    network = made_up_networks(1, dataclasses.replace(NETWORK, read_out="cell"))
+    one = jax.tree.map(lambda leaf: leaf[0], network)
+    own = jnp.zeros((5, 5), bool).at[2, 2].set(True)
+    here, there = (jnp.zeros((5, 5, 4)).at[cell].set(1.0) for cell in ((0, 2), (2, 4)))
+    assert np.allclose(one.read_out(here, here, own), one.read_out(there, there, own), atol=1e-6)
+    both = (made_up_network().read_out(seen, seen, own) for seen in (here, there))
+    assert not np.allclose(*both, atol=1e-3)
+
+
+def test_stateless_agents_may_be_told_of_their_last_step(states):
+    told = dataclasses.replace(NETWORK, stateless_told=True)
+    network = jax.tree.map(lambda leaf: leaf[0], made_up_networks(1, told))
+    one = DeepAgent(network, STATELESS, jnp.int32(0))
+    mine, theirs = (policies(one, memories(1), states, before)[0] for before in (outcome(), outcome(action=0)))
+    assert not np.array_equal(mine, theirs)
 
 
 # --- Preferences
@@ -213,7 +239,7 @@ def test_a_world_that_it_was_not_trained_for_is_refused(world, why):
         agent(SIGHTED).start(state, world)
 
 
-@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(NetworkConfig)])
+@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(NetworkConfig) if field.type is int])
 def test_a_network_without_layers_or_channels_is_refused(name):
     with pytest.raises(BadSetting, match=f"NetworkConfig.{name} = 0: must be above 0"):
         dataclasses.replace(NETWORK, **{name: 0})

@@ -170,9 +170,7 @@ class Answers(eqx.Module):
         monkeypatch.setattr(reinforcement, "relive", lambda *_: (now, None))
         nothing = jnp.zeros((1, 1, 1))
         lesson = reinforcement.Lesson(unroll, Memory(nothing, nothing), advantage, None)
-        total, losses = reinforcement.loss(
-            made_up_network(), lesson, SIGHTED, config, jnp.arange(1), jnp.asarray(config.entropy)
-        )
+        total, losses = reinforcement.loss(made_up_network(), lesson, SIGHTED, config, jnp.arange(1))
         return float(total), {name: float(value) for name, value in losses.items()}
 
 

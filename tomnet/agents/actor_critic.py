@@ -5,19 +5,24 @@ remembers are data, so that one compiled program trains all conditions side by s
 """
 
 import dataclasses
+from typing import Literal, get_args
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
-from ..errors import BadSetting
+from ..errors import BadSetting, nearest
 from ..world.gridworld import ABSENT, ACTIONS, Outcome, State, World
 from ..world.views import PLANES, field, observation
 from .matrix_convolution import Convolution, ReadyConvolution, make_ready, usual_dtype
 
-REGIONS = 10  # of the map, that the policy reads
+LEAST = -1.0  # below all that a map holds: features are not negative, and a memory lies within ±1
 INPUT_PLANES = 16  # an observation's nine, filled up with zeros to a number that matrix units like
+
+
+ReadOut = Literal["cell", "directions"]
+READ_OUTS: tuple[ReadOut, ...] = get_args(ReadOut)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,8 +34,12 @@ class NetworkConfig:
     depth: int = 2  # convolutions before the memory
     belief_channels: int = 32
     hidden: int = 64
+    read_out: ReadOut = "directions"  # what the policy reads: "cell" is own cell and mean alone, which tell no way
+    stateless_told: bool = False  # whether agents without a memory are told their previous action and reward
 
     def __post_init__(self):
+        if self.read_out not in READ_OUTS:
+            raise nearest(str(self.read_out), READ_OUTS, "read-out")
         for name in ("size", "kinds", "channels", "memory_channels", "depth", "belief_channels", "hidden"):
             if getattr(self, name) < 1:
                 raise BadSetting(f"NetworkConfig.{name}", getattr(self, name), "must be above 0")
@@ -92,7 +101,8 @@ class Network(eqx.Module):
         gates = 4 * config.memory_channels
         self.look_gates = Convolution(config.channels, gates, key=next(keys))
         self.memory_gates = Convolution(config.memory_channels, gates, key=next(keys))
-        read = REGIONS * (config.channels + config.memory_channels)
+        parts = 2 + (WAYS if config.read_out == "directions" else 0)
+        read = parts * (config.channels + config.memory_channels)
         self.hidden = eqx.nn.Linear(read, config.hidden, key=next(keys))
         self.policy = _small(eqx.nn.Linear(config.hidden, len(ACTIONS), key=next(keys)))
         self.value = eqx.nn.Linear(config.hidden, 1, key=next(keys))
@@ -109,6 +119,13 @@ class Network(eqx.Module):
     def blank_memory(self, dtype=jnp.float32) -> Memory:
         shape = (self.config.size, self.config.size, self.config.memory_channels)
         return Memory(jnp.zeros(shape, dtype), jnp.zeros(shape, jnp.float32))
+
+    def last_step(
+        self, action: Int[Array, ""], reward: Float[Array, ""], eyes: Eyes
+    ) -> tuple[Int[Array, ""], Float[Array, ""]]:
+        """What an agent is told of its previous step; the stateless, nothing: that would be a memory too."""
+        told = eyes.remembers | self.config.stateless_told
+        return jnp.where(told, action, ABSENT), jnp.where(told, reward, 0.0)
 
     def encode(
         self, planes: Bool[Array, "row col plane"], action: Int[Array, ""], reward: Float[Array, ""], dtype=jnp.float32
@@ -134,12 +151,14 @@ class Network(eqx.Module):
         hidden: Float[Array, "row col memory_channel"],
         own_cell: Bool[Array, "row col"],
     ) -> Float[Array, "hidden"]:
-        """The mean of each map over each of the `regions` around the agent."""
-        masks = regions(own_cell)
-        cells = jnp.maximum(masks.sum((1, 2)), 1)[:, None]
+        """Each map at the agent's own cell (zeros for the blind), its mean, and the most of it each way from there."""
         # each map by itself: one array of both would be written out only to be read once
-        means = [_sums(masks, map) / cells for map in (features, hidden)]
-        return jax.nn.relu(self.hidden(jnp.concatenate([mean.reshape(-1) for mean in means])))
+        maps = [map.astype(jnp.float32) for map in (features, hidden)]
+        here = [jnp.where(own_cell[..., None], map, 0).sum((0, 1)) for map in maps]
+        parts = [*here, *(map.mean((0, 1)) for map in maps)]
+        if self.config.read_out == "directions":
+            parts += [most_each_way(map, own_cell).reshape(-1).astype(jnp.float32) for map in (features, hidden)]
+        return jax.nn.relu(self.hidden(jnp.concatenate(parts)))
 
     def report_belief(self, hidden: Float[Array, "row col channel"]) -> Float[Array, "kind place"]:
         """Log-probabilities of where each object is: every cell, and last, that it is nowhere."""
@@ -151,26 +170,29 @@ class Network(eqx.Module):
         return jax.nn.log_softmax(jnp.concatenate([cells, absent[None]]), axis=0).T
 
 
-def regions(own_cell: Bool[Array, "row col"]) -> Bool[Array, "region row col"]:
-    """Where the policy looks for what it knows: its own cell, the whole map, and each of the four directions from the
-    agent, once as all that lies that way and once as a beam three cells wide.
+WAYS = 8  # four sides, and four beams
 
-    Without directions, a memory of where something is would not tell which way to go. A blind agent, which does not
-    know where it is, has the whole map alone.
+
+def most_each_way(
+    map: Float[Array, "row col channel"], own_cell: Bool[Array, "row col"]
+) -> Float[Array, "way channel"]:
+    """The most of each channel above, below, left and right of the agent: on all that side, and in a beam of three.
+
+    What is remembered lies in one cell of many: a mean over them would all but hide it, and without directions it
+    would not tell which way to go. Where a side has no cells, and for the blind, who do not know where they are, LEAST.
     """
     lines, somewhere = jnp.arange(own_cell.shape[0]), own_cell.any()
-    down = (lines - jnp.argmax(own_cell.any(1)))[:, None]
-    right = (lines - jnp.argmax(own_cell.any(0)))[None, :]
-    masks = [own_cell, jnp.ones_like(own_cell)]
-    for along, across in ((-down, right), (down, right), (-right, down), (right, down)):
-        beam = (along > 0) & (across >= -1) & (across <= 1) & somewhere
-        masks += [jnp.broadcast_to((along > 0) & somewhere, own_cell.shape), beam]
-    return jnp.stack(masks)
+    row, col = jnp.argmax(own_cell.any(1)), jnp.argmax(own_cell.any(0))
 
+    def near(line: Int[Array, ""]) -> Bool[Array, "line"]:
+        return (lines - line <= 1) & (line - lines <= 1)
 
-def _sums(masks: Bool[Array, "region row col"], map: Float[Array, "row col channel"]) -> Float[Array, "region channel"]:
-    masks = masks.reshape(len(masks), -1).astype(map.dtype)
-    return jnp.matmul(masks, map.reshape(masks.shape[1], -1), preferred_element_type=jnp.float32)
+    of_rows = (map.max(1), jnp.where(near(col)[:, None], map, LEAST).max(1))
+    of_cols = (map.max(0), jnp.where(near(row)[:, None, None], map, LEAST).max(0))
+    sides = ((lines < row, of_rows), (lines > row, of_rows), (lines < col, of_cols), (lines > col, of_cols))
+    return jnp.stack(
+        [jnp.where((side & somewhere)[:, None], most, LEAST).max(0) for side, mosts in sides for most in mosts]
+    )
 
 
 def _small(layer: eqx.nn.Linear) -> eqx.nn.Linear:
@@ -181,11 +203,6 @@ def _small(layer: eqx.nn.Linear) -> eqx.nn.Linear:
 def sight(state: State, eyes: Eyes) -> Bool[Array, "row col plane"]:
     """What an agent with these eyes observes. The blind do not even see where they are."""
     return observation(state, field(state.agent_cell, eyes.reach, state.walls.shape[-1]))
-
-
-def told(action: Int[Array, ""], reward: Float[Array, ""], eyes: Eyes) -> tuple[Int[Array, ""], Float[Array, ""]]:
-    """What an agent is told of its previous step; the stateless, nothing: that would be a memory too."""
-    return jnp.where(eyes.remembers, action, ABSENT), jnp.where(eyes.remembers, reward, 0.0)
 
 
 def own_cell(planes: Bool[Array, "row col plane"]) -> Bool[Array, "row col"]:
@@ -228,7 +245,7 @@ class DeepAgent(eqx.Module):
         last = eqx.tree_at(lambda outcome: outcome.consumed, last, consumed)
         reward = jnp.where(state.time > 0, self.rewards.of(last, world), 0.0)
         network = self.network.ready()
-        features = network.encode(planes, *told(last.action, reward, self.eyes), _dtype(network))
+        features = network.encode(planes, *network.last_step(last.action, reward, self.eyes), _dtype(network))
         memory = network.remember(network.look_gates(features), forget(memory, state.time, self.eyes))
         logits = network.policy(network.read_out(features, memory.hidden, own_cell(planes)))
         return jax.nn.softmax(logits), memory

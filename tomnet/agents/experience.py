@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
 from ..world.gridworld import ABSENT, Level, State, World, nothing_yet, reset_to_level, step_auto_reset
-from .actor_critic import Eyes, Memory, Network, Rewards, forget, own_cell, sight, told
+from .actor_critic import Eyes, Memory, Network, Rewards, forget, own_cell, sight
 from .matrix_convolution import usual_dtype
 
 
@@ -55,7 +55,7 @@ def new_lives(network: Network, levels: Level, dtype=None) -> Lives:
 def look(network: Network, moment: Moment, eyes: Eyes, dtype):
     """Everything that does not depend on the memory: what is seen, its features, what they say to the memory."""
     planes = sight(moment.state, eyes)
-    features = network.encode(planes, *told(moment.action, moment.reward, eyes), dtype)
+    features = network.encode(planes, *network.last_step(moment.action, moment.reward, eyes), dtype)
     return own_cell(planes), features, network.look_gates(features)
 
 

@@ -37,7 +37,6 @@ class LearnerConfig:
     trace: float = 0.95  # lambda of the generalised advantage
     clip: float = 0.2
     entropy: float = 0.01
-    last_entropy: float = 1.0  # the share of the entropy bonus that is left at the end
     value: float = 0.5
     belief: float = 0.2
     belief_share: float = 0.25  # of the steps: an unbiased estimate, at a quarter of the price
@@ -107,19 +106,9 @@ class UpdateReport(eqx.Module):
     losses: dict[str, Float[Array, "*population"]]
 
 
-def falling(first: float, last_share: float, config: LearnerConfig) -> optax.Schedule:
-    """From `first` to that share of it, over all steps of Adam."""
-    return optax.linear_schedule(first, last_share * first, config.updates * config.epochs * config.minibatches)
-
-
-def steps_of(state: Any) -> Int[Array, ""]:
-    """How many steps Adam has made."""
-    (_, count), *_ = optax.tree_utils.tree_get_all_with_path(state, "count")
-    return count
-
-
 def optimiser(config: LearnerConfig) -> optax.GradientTransformation:
-    schedule = falling(config.learning_rate, config.last_rate, config)
+    learned = config.updates * config.epochs * config.minibatches
+    schedule = optax.linear_schedule(config.learning_rate, config.last_rate * config.learning_rate, learned)
     return optax.chain(optax.clip_by_global_norm(config.gradient_norm), optax.adam(schedule, eps=1e-5))
 
 
@@ -199,12 +188,7 @@ def belief_loss(network: Network, hidden: Array, object_cells: Int[Array, "time 
 
 
 def loss(
-    network: Network,
-    lesson: Lesson,
-    eyes: Eyes,
-    config: LearnerConfig,
-    asked: Int[Array, "asked"],
-    entropy_bonus: Float[Array, ""],
+    network: Network, lesson: Lesson, eyes: Eyes, config: LearnerConfig, asked: Int[Array, "asked"]
 ) -> tuple[Float[Array, ""], dict[str, Float[Array, ""]]]:
     """The sum of all terms, and each of them. Beliefs are asked for at the times `asked` alone."""
     unroll, advantage = lesson.unroll, lesson.advantage
@@ -219,7 +203,7 @@ def loss(
         "value": jnp.square(now.value - (unroll.value + advantage)).mean(),
         "entropy": entropy,
     }
-    total = losses["policy"] + config.value * losses["value"] - entropy_bonus * entropy
+    total = losses["policy"] + config.value * losses["value"] - config.entropy * entropy
     if config.belief:
         losses["belief"] = belief_loss(network, hidden[asked], unroll.moment.state.object_cells[asked])
         total = total + config.belief * losses["belief"]
@@ -264,8 +248,7 @@ def learn(
         weights, state = carry
         worlds, asked = now
         network = eqx.combine(weights, static)
-        bonus = falling(config.entropy, config.last_entropy, config)(steps_of(state))
-        gradients, losses = eqx.filter_grad(loss, has_aux=True)(network, lesson.of(worlds), eyes, config, asked, bonus)
+        gradients, losses = eqx.filter_grad(loss, has_aux=True)(network, lesson.of(worlds), eyes, config, asked)
         updates, state = optimiser(config).update(gradients, state)
         return (eqx.apply_updates(weights, updates), state), losses
 
