@@ -1,5 +1,6 @@
 """The evaluation of populations: measures with known results, and the whole of it on tiny networks."""
 
+import dataclasses
 import json
 
 import equinox as eqx
@@ -7,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from agents.small import WORLD, made_up_population
+from agents.small import NETWORK, WORLD, made_up_population
 from helpers import pick, step
 
 from tomnet.agents.actor_critic import Rewards
@@ -120,7 +121,9 @@ A.*..
 
 
 def evaluate(*conditions: str):
-    populations = {name: made_up_population(name, 2) for name in conditions}
+    # with random weights, a policy that reads less walks about more, and meets swaps
+    walkers = dataclasses.replace(NETWORK, read_out="cell")
+    populations = {name: made_up_population(name, 2, walkers) for name in conditions}
     scenarios = [scenario(PASSING, "rrd", WORLD)]
     return evaluate_population(
         populations, levels=6, swap_levels=96, seed=0, world=WORLD, rollouts=4, scenarios=scenarios

@@ -81,20 +81,20 @@ def take_walks(key: Key[Scalar, ""], company: Company, episodes: int, past: int,
         agent = jax.tree.map(lambda leaf, i=number: leaf[i], agents)
         mine = jax.tree.map(lambda leaf, i=number: leaf[i * levels : (i + 1) * levels], mazes)
         walking.append(agent)
-        pool = max(past, -(-episodes // count))
-        before.append(watch(jax.random.fold_in(past_key, number), agent, levels, past, world, pool))
+        played = max(past, -(-episodes // count))
+        before.append(watch(jax.random.fold_in(past_key, number), agent, levels, past, world, played))
         pairs.append(swap_pairs(jax.random.fold_in(swap_key, number), agent, mine, world))
     networks = np.arange(count) // world.objects
     return Walks(walking, networks, jax.tree.map(lambda *leaves: np.stack(leaves), *before), pairs, world)
 
 
 def watch(
-    key: Key[Scalar, ""], agent: DeepAgent, histories: int, past: int, world: World, pool: int | None = None
+    key: Key[Scalar, ""], agent: DeepAgent, histories: int, past: int, world: World, played: int | None = None
 ) -> Episode:
-    """`[history, past]`: of as many episodes as histories or, with `pool`, as told; each is shared by neighbours."""
-    pool = max(histories if pool is None else pool, past, 1)
-    episodes = jax.tree.map(np.asarray, _play(key, agent, pool, world))
-    chosen = (np.arange(histories)[:, None] + np.arange(past)) % pool
+    """`[history, past]`: of as many episodes as histories or, with `played`, as told; each is shared by neighbours."""
+    played = max(histories if played is None else played, past, 1)
+    episodes = jax.tree.map(np.asarray, _play(key, agent, played, world))
+    chosen = (np.arange(histories)[:, None] + np.arange(past)) % played
     return jax.tree.map(lambda leaf: leaf[chosen], episodes)
 
 
