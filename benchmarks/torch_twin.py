@@ -22,18 +22,21 @@ prepare_cpu()  # before JAX starts
 import equinox as eqx  # noqa: E402
 import jax  # noqa: E402
 import numpy as np  # noqa: E402
-import torch  # noqa: E402
-import torch.nn.functional as F  # noqa: E402
-from torch import nn  # noqa: E402
 
 from tomnet.bench import seconds_of  # noqa: E402
 from tomnet.episodes.encounter import Encounter  # noqa: E402
 from tomnet.episodes.episode import ACTION_COUNT, Snapshot  # noqa: E402
+from tomnet.errors import needs_extra  # noqa: E402
 from tomnet.experiments.environment import environment  # noqa: E402
 from tomnet.experiments.registry import find  # noqa: E402
 from tomnet.observer.frames import Room, capacity_for, channels, frame_count, pair_planes, state_planes  # noqa: E402
 from tomnet.observer.tomnet import ObserverConfig  # noqa: E402
 from tomnet.observer.training import first_state, one_step  # noqa: E402
+
+with needs_extra("bench"):
+    import torch
+    import torch.nn.functional as F
+    from torch import nn
 
 GAMMAS = 3
 WARM_UP = 3  # steps that compile and settle

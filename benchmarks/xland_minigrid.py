@@ -17,12 +17,15 @@ prepare_cpu()  # before JAX starts
 
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
-import xminigrid  # noqa: E402
-from xminigrid.wrappers import GymAutoResetWrapper  # noqa: E402
 
 from tomnet.bench import random_walk, seconds_of  # noqa: E402
+from tomnet.errors import needs_extra  # noqa: E402
 from tomnet.experiments.environment import environment  # noqa: E402
 from tomnet.world.gridworld import MAZE, SUBGOAL_MAZE  # noqa: E402
+
+with needs_extra("bench"):
+    import xminigrid
+    from xminigrid.wrappers import GymAutoResetWrapper
 
 FIELD_OF_VIEW = 5
 

@@ -6,13 +6,14 @@ from agents.small import SMALL
 from tomnet import bench
 from tomnet.agents import population
 from tomnet.experiments.registry import EXPERIMENTS
+from tomnet.progress import narrated
 
 TINY = bench.Sizes(worlds=8, steps=4, agents=4, batches=1, repeats=2, preset="smoke", upbringing="smoke")
 
 
 @pytest.mark.parametrize(("part", "rows"), [("world", 4), ("agents", 2)])
 def test_every_rate_is_positive(part, rows):
-    measured = bench.bench([part], TINY)
+    measured = list(bench.bench([part], TINY))
     assert len(measured) == rows
     assert all(row["part"] == part and row["median"] > 0 for row in measured)
 
@@ -41,7 +42,8 @@ def test_the_observer_is_timed_in_encounters_and_frames(monkeypatch):
 def test_observers_of_agents_that_are_not_there_are_left_out_and_named(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(population, "PRETRAINED", tmp_path)
     monkeypatch.setattr(bench, "EXPERIMENTS", {"false-beliefs": EXPERIMENTS["false-beliefs"]})
-    assert bench.bench(["observer"], TINY) == []
+    with narrated("bench"):
+        assert list(bench.bench(["observer"], TINY)) == []
     assert "false-beliefs is left out: the zoo holds no agents" in capsys.readouterr().err
 
 
@@ -51,3 +53,13 @@ def test_a_rate_is_a_median_over_repeats_without_the_first_call(monkeypatch):
     row = bench.measurement("part", "what", "steps/s", 8, lambda: None, 3)
     assert row["median"] == 4.0
     assert row["notes"]["range"] == "2 … 8"
+
+
+def test_a_row_comes_as_soon_as_it_is_measured_and_its_beginning_is_announced(monkeypatch, capsys):
+    monkeypatch.setattr(bench, "seconds_of", lambda call: 1.0)
+    with narrated("bench"):
+        rows = bench.bench(["agents"], TINY)
+        assert next(rows)["what"].startswith("planners")
+        said = capsys.readouterr().err
+    assert "bench: agents, planners, a fresh level for each episode" in said
+    assert "random agents" not in said  # not begun before the first was handed over

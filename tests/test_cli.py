@@ -14,6 +14,8 @@ import pytest
 from helpers import made_up
 
 from tomnet import cli, cpu, zoo
+from tomnet.arguments import check_writable
+from tomnet.errors import BadFile
 from tomnet.experiments.claims import Claim
 from tomnet.experiments.ledger import STATEMENTS
 from tomnet.experiments.registry import EXPERIMENTS
@@ -88,6 +90,14 @@ def test_list_names_every_experiment(tomnet):
     assert all(name in out for name in EXPERIMENTS)
 
 
+def test_list_fits_eighty_columns_and_shows_only_what_was_measured(tomnet):
+    lines = tomnet("list")[1].splitlines()
+    assert max(map(len, lines)) <= 80
+    assert all(any(line.split()[:2] == [name, each.section] for line in lines) for name, each in EXPERIMENTS.items())
+    assert "not measured" not in " ".join(lines)
+    assert "not pretrained: random-agents, " in " ".join(lines)  # this zoo is empty
+
+
 def test_list_says_what_the_claims_are(tomnet):
     code, out, _ = tomnet("list", "--claims")
     assert code == 0
@@ -113,11 +123,12 @@ def test_help_and_mistakes_do_not_wait_for_jax():
 
 
 def test_evaluate_prints_the_claims(tomnet, evaluated, here):
-    save_members(here / "zoo" / NAME, "{}.safetensors")
-    code, out, _ = tomnet("evaluate", NAME)
+    save_members(here / "zoo" / NAME, "{}.safetensors", preset="laptop")
+    code, out, err = tomnet("evaluate", NAME)
     assert code == 0
     assert "G1" in out
     assert "partly" in out
+    assert "goal-inference: 500 agents act" in err
     assert evaluated["seed"] == 1
     assert evaluated["agents"] == AGENTS["laptop"]
     assert list(evaluated["observers"]) == MEMBERS
@@ -132,6 +143,33 @@ def test_evaluate_json_is_strict_and_has_the_shape_of_the_report(tomnet, evaluat
     assert plain["experiments"][NAME]["tables"] == {"table": [1.0, None]}
     assert plain["environment"]["agents"] == 50
     assert plain["environment"]["seed"] == 4
+
+
+def test_four_steps_of_training_give_no_verdict(tomnet, evaluated, here):
+    save_members(here / "zoo" / NAME, "{}.safetensors", preset="smoke")
+    out = tomnet("evaluate", NAME)[1]
+    assert "not trained to decide this" in out
+    assert "partly" not in out
+    assert "0.500" in out  # the numbers stay
+    assert json.loads(tomnet("evaluate", NAME, "--json")[1])["claims"]["G1"]["value"] == 0.5
+
+
+def test_bench_prints_each_row_as_it_comes(tomnet, monkeypatch, capsys):
+    row = {"part": "world", "what": "maze", "median": 1234.5, "unit": "steps/s", "notes": {"worlds": 8}}
+
+    def bench(parts):
+        yield row
+        assert "1,234 steps/s" in capsys.readouterr().out
+        yield row
+
+    monkeypatch.setattr("tomnet.bench.bench", bench)
+    assert tomnet("bench", "world")[0] == 0
+
+
+def test_bench_json_is_nothing_but_json(tomnet, monkeypatch):
+    row = {"part": "world", "what": "maze", "median": 1234.5, "unit": "steps/s", "notes": {"worlds": 8}}
+    monkeypatch.setattr("tomnet.bench.bench", lambda parts: iter([row, row]))
+    assert json.loads(tomnet("bench", "world", "--json")[1])["measurements"] == [row, row]
 
 
 def test_an_observer_file_takes_the_place_of_the_pretrained_one(tomnet, evaluated, here):
@@ -188,7 +226,11 @@ def test_figures_are_drawn_again_without_training(tomnet, here, monkeypatch):
         (("run",), "NAME"),
         (("bench", "wrld"), "unknown part 'wrld'; did you mean 'world'?"),
         (("evaluate", NAME), "the zoo holds no pretrained observers of goal-inference"),
-        (("evaluate", NAME, "--agents", 1), "agents = 1"),
+        (("evaluate", NAME, "--agents", 1), "agents = 1: must lie between 20 and 10000"),
+        (("evaluate", NAME, "--agents", 100_000_000), "agents = 100000000: must lie between 20 and 10000"),
+        (("run", NAME, "--out", ""), "--out is empty"),
+        (("run", NAME, "--out="), "--out is empty"),
+        (("figures", ""), "an argument is empty"),
         (("evaluate", NAME, "--model", "nowhere"), "nowhere: no such file or directory"),
         (("report",), "nothing is pretrained"),
         (("figures", "nowhere"), "no such file or directory"),
@@ -235,9 +277,48 @@ def test_figures_of_something_else_are_refused(plain, refusal, here):
     assert "result.json: holds no result" in refusal("figures", here)
 
 
-def test_a_folder_that_cannot_be_written_is_named(refusal, here):
+@pytest.mark.parametrize("where", ["file", "file/below"])
+@pytest.mark.parametrize("command", [("run", NAME, "--preset", "smoke"), ("report",)], ids=" ".join)
+def test_a_folder_that_cannot_be_written_to_is_refused_before_the_work(command, where, refusal, here, monkeypatch):
+    save_members(here / "zoo" / NAME, "{}.safetensors")
+    for work in ("run", "evaluate"):
+        monkeypatch.setattr(f"tomnet.experiments.run.{work}", lambda *_, **__: pytest.fail("the work began"))
     (here / "file").write_text("")
-    assert str(here / "file") in refusal("run", NAME, "--preset", "smoke", "--out", here / "file")
+    assert f"{here / where}: cannot be written to" in refusal(*command, "--out", here / where)
+
+
+def test_a_read_only_folder_is_refused(here, monkeypatch):
+    monkeypatch.setattr("tomnet.arguments.os.access", lambda path, mode: False)  # root may write anywhere
+    with pytest.raises(BadFile, match=f"run: cannot be written to: {here} is read-only"):
+        check_writable(Path("run"))
+
+
+def test_figures_are_not_drawn_where_they_cannot_be_written(refusal, here, monkeypatch):
+    monkeypatch.setattr("tomnet.figures.save_figures", lambda result, folder: pytest.fail("the work began"))
+    write_json(here / "result.json", {"experiment": NAME, "preset": "smoke", "seed": 0, "tables": {}, "claims": []})
+    (here / "figures").write_text("")
+    assert "figures: cannot be written to" in refusal("figures", here)
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating")])
+def test_too_little_memory_is_said_in_one_line(error, refusal, monkeypatch):
+    monkeypatch.setattr(cli.List, "__call__", lambda self: (_ for _ in ()).throw(error))
+    assert "out of memory" in refusal("list")
+
+
+def test_a_gpu_without_its_extra_names_it(refusal, monkeypatch):
+    monkeypatch.setenv("JAX_PLATFORMS", "cuda")
+    monkeypatch.setattr(cpu, "find_spec", lambda name: None)
+    assert "JAX's plugin for CUDA is not installed; pip install 'tomnet[cuda]' brings it" in refusal("list")
+
+
+@pytest.mark.parametrize("arguments", [("list",), ("list", "--claims"), ("run", "--help")], ids=" ".join)
+def test_a_terminal_without_unicode_gets_plainer_characters(arguments):
+    with module(*arguments, PYTHONIOENCODING="ascii", LC_ALL="C") as process:
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    assert out.isascii()
+    assert "?" not in out
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), Interrupted("interrupted at step 2 of 4")])
@@ -253,6 +334,35 @@ def test_a_bug_is_not_hidden(tomnet, monkeypatch):
     monkeypatch.setattr(cli.List, "__call__", lambda self: {}["missing"])
     with pytest.raises(KeyError):
         tomnet("list")
+
+
+# --- Ctrl-C while nothing can stop
+
+# a command whose only step is a long one in C, as a compilation is: Python's own handlers wait for its end
+ONE_LONG_STEP = """
+import hashlib, sys
+from tomnet import cli
+
+def work(self):
+    print("working", file=sys.stderr, flush=True)
+    hashlib.pbkdf2_hmac("sha256", b"", b"", 200_000_000)
+
+cli.List.__call__ = work
+sys.exit(cli.main(["list"]))
+"""
+
+
+def test_ctrl_c_in_a_long_step_is_acknowledged_at_once_and_a_second_one_stops():
+    with started(ONE_LONG_STEP) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "working\n"
+        process.send_signal(signal.SIGINT)
+        line = process.stderr.readline()  # the step takes a minute or more
+        assert process.poll() is None
+        assert line == "tomnet: stopping once what is being compiled or computed is through; Ctrl-C again stops now\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == 130
+        assert process.stderr.read() == "tomnet: interrupted\n"
 
 
 # --- Runs that are stopped and go on
@@ -289,9 +399,9 @@ def python(code: str, *args) -> subprocess.CompletedProcess:
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
-def module(*arguments: str) -> subprocess.Popen:
+def module(*arguments: str, **variables: str) -> subprocess.Popen:
     command = [sys.executable, "-m", "tomnet", *arguments]
-    environ = os.environ | {"PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
+    environ = os.environ | {"PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"} | variables
     return subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

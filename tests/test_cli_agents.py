@@ -54,7 +54,7 @@ def evaluated(monkeypatch):
     """An evaluation that takes no time and remembers what it was given."""
     given = {}
 
-    def evaluate_population(populations, *, levels, seed, say):
+    def evaluate_population(populations, *, levels, seed):
         given.update(populations=populations, levels=levels, seed=seed)
         claim = Claim("F1", "Seen swaps matter", "partly", float("nan"), (0.02, 0.04), "nats", "the rule")
         return tables(), [claim]
@@ -121,14 +121,13 @@ def test_evaluate_prints_what_each_condition_earns(tomnet, evaluated, here):
     assert (evaluated["levels"], evaluated["seed"]) == (cli_agents.LEVELS, 1)
     assert "oracle" in out
     assert "1.600" in out
-    minds = {
-        line.split()[0]: line.split()[1:] for line in out.splitlines() if line.startswith("  ") and "4.250" in line
-    }
+    minds = {line.split()[0]: line.split()[1:] for line in out.splitlines() if line.startswith(" ") and "4.250" in line}
     assert minds["blind"] == ["–", "4.250", "–", "0.000"]
     assert minds["3x3"] == ["0.062", "4.250", "0.312", "0.000"]
-    assert "blind           0.250         0.188 … 0.312   0.250         0.188 … 0.312   0.438" in out
-    assert "stateless-5x5   0.250         0.188 … 0.312   0.250         0.188 … 0.312   0 " in out
-    assert "3x3             0.688   0.625 … 0.750   1 : 1                    0 : 1" in out
+    rows = [" ".join(line.split()) for line in out.splitlines()]
+    assert "blind 0.250 0.188 … 0.312 0.250 0.188 … 0.312 0.438" in rows
+    assert "stateless-5x5 0.250 0.188 … 0.312 0.250 0.188 … 0.312 0" in rows
+    assert "3x3 0.688 0.625 … 0.750 1 : 1 0 : 1" in rows
     assert "F1" in out
 
 
@@ -171,7 +170,7 @@ def test_show_draws_pictures_and_films(tomnet, here, monkeypatch):
 
     monkeypatch.setattr("tomnet.experiments.diaries.diaries", diaries)
     save_agents(here / "zoo" / "agents", "3x3")
-    code, out, _ = tomnet("show", "3x3", "--preferred", 2, "--network", 1, "--episodes", 1)
+    code, out, _ = tomnet("show", "3x3", "--preferred", "c", "--network", 1, "--episodes", 1)
     assert code == 0
     assert out.splitlines() == ["runs/show-3x3/episode-1.png", "runs/show-3x3/episode-1.gif"]
     assert all((here / line).exists() for line in out.splitlines())
@@ -209,8 +208,9 @@ def test_a_mistake_is_answered_in_one_line(args, why, refusal):
     ("args", "why"),
     [
         (("--network", 3), "network = 3: this population has 0 to 2"),
-        (("--preferred", 3), "preferred = 3: this population has 0 to 2"),
-        (("--episodes", 0), "episodes = 0: must be above 0"),
+        (("--preferred", "D"), "unknown object 'D'; known: A, B, C"),
+        (("--preferred", 1), "unknown object '1'; known: A, B, C"),
+        (("--episodes", 0), "episodes = 0: must lie between 1 and 100"),
         ((), "size = 11: these agents were trained on grids of 5"),
     ],
 )
@@ -245,7 +245,28 @@ def test_agents_that_a_population_lacks(refusal, here):
 
 def test_an_evaluation_on_no_levels_is_refused(refusal, here):
     save_agents(here / "zoo" / "agents", "3x3")
-    assert "tomnet: levels = 0: must be above 0" in refusal("evaluate", "--levels", 0)
+    for levels in (0, 100_000_000):
+        assert f"levels = {levels}: must lie between 1 and 1000" in refusal("evaluate", "--levels", levels)
+
+
+@pytest.mark.parametrize("command", [("train", "--preset", "smoke"), ("evaluate",), ("show", "3x3")])
+def test_a_folder_that_cannot_be_written_to_is_refused_before_the_work(command, refusal, here, monkeypatch):
+    save_agents(here / "zoo" / "agents", "3x3")
+    for work in (
+        "agents.upbringing.bring_up",
+        "experiments.deep_agents.evaluate_population",
+        "experiments.diaries.diaries",
+    ):
+        monkeypatch.setattr(f"tomnet.{work}", lambda *_, **__: pytest.fail("the work began"))
+    (here / "file").write_text("")
+    assert "cannot be written to" in refusal(*command, "--out", here / "file" / "below")
+
+
+def test_verdicts_need_agents_that_were_trained(tomnet, evaluated, here):
+    save_agents(here / "zoo" / "agents", "3x3")  # of the preset smoke
+    _, out, _ = tomnet("evaluate")
+    assert "not trained to decide" in out
+    assert "partly" not in out
 
 
 def test_a_damaged_population_is_named(refusal, here):

@@ -12,7 +12,7 @@ from helpers import made_up
 from tomnet import zoo
 from tomnet.agents import population as populations
 from tomnet.cli import main
-from tomnet.cli_sally_anne import _observer
+from tomnet.cli_sally_anne import observer_of
 from tomnet.experiments import story
 from tomnet.experiments.story import check_past
 from tomnet.files import read_json
@@ -74,10 +74,13 @@ def test_an_observer_without_beliefs_can_tell_it_too(agents, tmp_path, capsys):
         (("--distance", 7), "distance = 7: the level is drawn for 1 to 6"),
         (("--condition", "blind"), "condition = blind: the story needs an agent that can see"),
         (("--condition", "3x3"), "holds no agents of the condition 3x3"),
-        (("--condition", "4x4"), "unknown condition '4x4'"),
+        (("--condition", "4x4"), "unknown condition '4x4'; known: 3x3, 5x5, 7x7, 9x9"),  # and none that it then refuses
+        (("--prefers", "2"), "unknown object '2'; known: A, B, C, D"),
+        (("--past", 10**9), "past = 1000000000: must lie between 0 and 100"),
+        (("--out", "/dev/null/below"), "/dev/null/below: cannot be written to"),
         (("--network", 0), "network = 0: not held out: the observer may know it; it never met 1"),
         (("--prefers", "E"), "unknown object 'E'"),
-        (("--past", -1), "past = -1: cannot be negative"),
+        (("--past", -1), "past = -1: must lie between 0 and 100"),
         (("--seed", -1), "seed = -1"),
     ],
 )
@@ -114,7 +117,7 @@ def test_an_empty_zoo_says_what_is_missing(agents, model, tmp_path, monkeypatch,
 def test_an_agent_is_told_of_by_whoever_knows_its_kind_best(condition, teller, monkeypatch):
     monkeypatch.setattr(zoo, "available", lambda experiment: True)
     monkeypatch.setattr(zoo, "load", lambda experiment: {"5x5": experiment, "mixed": experiment})
-    assert _observer(None, condition) == teller
+    assert observer_of(None, condition) == teller
 
 
 def test_whoever_acts_on_what_it_believes_gets_the_part(agents, monkeypatch):

@@ -1,6 +1,6 @@
 import pytest
 
-from tomnet.errors import BadFile, BadSetting, TomnetError, nearest
+from tomnet.errors import BadFile, BadSetting, MissingExtra, TomnetError, nearest, needs_extra
 
 
 def test_a_bad_setting_names_the_field_the_value_and_the_reason():
@@ -34,3 +34,10 @@ def test_an_error_is_one_printable_line(hostile):
     message = str(BadFile(hostile, "missing"))
     assert message.isprintable()
     message.encode()  # a terminal must be able to take it
+
+
+def test_a_missing_library_is_named_with_the_extra_that_brings_it():
+    with pytest.raises(MissingExtra) as raised, needs_extra("gymnasium"):
+        import no_such_library.part  # noqa: F401
+    assert str(raised.value) == "no_such_library is not installed; pip install 'tomnet[gymnasium]' brings it"
+    assert isinstance(raised.value, ImportError)

@@ -35,6 +35,13 @@ def test_keys_come_first_in_functions_and_by_keyword_in_constructors(path):
             assert positional[0] == "key", f"{path.name}: {function.name}"
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_what_is_private_to_a_module_stays_there(path):
+    imports = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
+    names = [alias.name for node in imports if node.level for alias in node.names]
+    assert [name for name in names if name.startswith("_") and not name.startswith("__")] == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_within_the_project_lead_somewhere(page):
     links = re.findall(r"\]\(([^)#:]+)[^):]*\)", page.read_text())

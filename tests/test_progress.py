@@ -1,7 +1,9 @@
 """Progress, where it is not shown in a terminal."""
 
+import time
+
 from tomnet import progress
-from tomnet.progress import Progress
+from tomnet.progress import Progress, narrated, stage
 
 
 def test_the_end_is_always_reported(capsys):
@@ -29,3 +31,26 @@ def test_a_resumed_job_counts_from_where_it_was(capsys, monkeypatch):
     with Progress("greedy", total=10, done=6) as shown:
         shown.advance(8, {})
     assert "8/10  20 s left" in capsys.readouterr().err
+
+
+def test_a_job_says_what_it_has_come_to_once(capsys):
+    with narrated("goal-inference"):
+        for _ in range(3):
+            stage("an observer reads 500 encounters")
+    assert capsys.readouterr().err == "goal-inference: an observer reads 500 encounters (0 s)\n"
+
+
+def test_a_long_stage_gives_signs_of_life(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.01)
+    with narrated("goal-inference"):
+        stage("exact inference")
+        time.sleep(0.2)
+    assert capsys.readouterr().err.count("goal-inference: exact inference") > 1
+
+
+def test_nobody_hears_what_is_not_narrated(capsys):
+    stage("exact inference")
+    with narrated("outer"), narrated("inner"):
+        pass
+    stage("exact inference")
+    assert capsys.readouterr().err == ""

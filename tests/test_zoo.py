@@ -3,6 +3,7 @@
 import dataclasses
 
 import equinox as eqx
+import jax
 import pytest
 from agents.small import made_up_population
 from figures.hand_made import hand_made
@@ -62,10 +63,22 @@ def test_a_run_is_adopted_whole(run_folder, observers):
     assert not zoo.available(NAME)
     zoo.adopt(run_folder, NAME)
     assert zoo.available(NAME)
-    assert eqx.tree_equal(zoo.load(NAME), observers)
+    assert eqx.tree_equal(dict(zoo.load(NAME)), observers)
     assert {member: about["command"] for member, about in zoo.about(NAME).items()} == dict.fromkeys(
         MEMBERS, ABOUT["command"]
     )
+
+
+def test_an_unknown_observer_gives_the_nearest(run_folder):
+    zoo.adopt(run_folder, NAME)
+    loaded = zoo.load(NAME)
+    assert list(loaded) == MEMBERS
+    assert "3d" not in loaded
+    assert jax.tree.structure(jax.tree.map(lambda leaf: leaf, loaded)) == jax.tree.structure(loaded)
+    assert len(jax.tree.leaves(loaded)) == len(jax.tree.leaves(dict(loaded)))
+    for holder in (loaded, zoo.about(NAME)):
+        with pytest.raises(TomnetError, match="unknown observer '3d'; known: 2d, 8d"):
+            holder["3d"]
 
 
 def test_a_run_with_one_observer_missing_is_not_adopted(run_folder, folder):

@@ -1,13 +1,13 @@
 """Throughput on this machine: world steps, episodes, training. Every number is a median after a warm-up.
 
-tomnet bench                 everything, a few minutes on two cores
+tomnet bench                 everything
 tomnet bench world --json    one part, for scripts
 """
 
 import dataclasses
 import statistics
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import equinox as eqx
@@ -19,12 +19,12 @@ from .agents.planner import PlannerSpecies
 from .agents.population import eyes_of
 from .agents.random_policy import RandomSpecies
 from .agents.upbringing import UPBRINGING, first_learners, update_all, update_key
-from .console import say
 from .episodes.rollout import play
 from .experiments.experiment import Company, Member, Preset
 from .experiments.registry import EXPERIMENTS
 from .observer.frames import deal, frame_count, frames_of, room_for
 from .observer.training import first_state, train_chunk
+from .progress import stage
 from .world.gridworld import ACTIONS, MAZE, SUBGOAL_MAZE, State, World, reset_to_level, step_auto_reset
 from .world.levels import sample_level
 from .world.views import window
@@ -55,8 +55,10 @@ def usual_sizes() -> Sizes:
     return CPU_SIZES if jax.default_backend() == "cpu" else GPU_SIZES
 
 
-def bench(parts: Iterable[str], sizes: Sizes | None = None) -> list[Measurement]:
-    return [row for part in parts for row in PARTS[part](sizes or usual_sizes())]
+def bench(parts: Iterable[str], sizes: Sizes | None = None) -> Iterator[Measurement]:
+    """One after the other, as they are measured."""
+    for part in parts:
+        yield from PARTS[part](sizes or usual_sizes())
 
 
 def seconds_of(call: Callable[[], Any]) -> float:
@@ -69,6 +71,7 @@ def measurement(
     part: str, what: str, unit: str, count: int, call: Callable[[], Any], repeats: int, **notes: Any
 ) -> Measurement:
     """`count` things done by each call, a second."""
+    stage(f"{part}, {what}")
     seconds_of(call)  # compiles
     rates = sorted(count / seconds_of(call) for _ in range(repeats))
     notes["range"] = f"{rates[0]:,.0f} … {rates[-1]:,.0f}"
@@ -78,14 +81,13 @@ def measurement(
 # --- The world
 
 
-def bench_world(sizes: Sizes) -> list[Measurement]:
-    rows, done = [], sizes.worlds * sizes.steps
+def bench_world(sizes: Sizes) -> Iterator[Measurement]:
+    done = sizes.worlds * sizes.steps
     for name, world in {"maze": MAZE, "subgoal maze": SUBGOAL_MAZE}.items():
         for seen, field_of_view in {"no observation": None, "5×5 observation": 5}.items():
             walk = random_walk(world, sizes.worlds, sizes.steps, field_of_view)
             what, notes = f"{name}, {seen}", {"worlds": sizes.worlds}
-            rows.append(measurement("world", what, "steps/s", done, walk, sizes.repeats, **notes))
-    return rows
+            yield measurement("world", what, "steps/s", done, walk, sizes.repeats, **notes)
 
 
 def random_walk(world: World, worlds: int, steps: int, field_of_view: int | None) -> Callable[[], Array]:
@@ -119,9 +121,8 @@ def random_walk(world: World, worlds: int, steps: int, field_of_view: int | None
 # --- The agents
 
 
-def bench_agents(sizes: Sizes) -> list[Measurement]:
+def bench_agents(sizes: Sizes) -> Iterator[Measurement]:
     species = {"planners": PlannerSpecies(objects=MAZE.objects), "random agents": RandomSpecies((1.0,))}
-    rows = []
     for name, one_species in species.items():
         what, count = f"{name}, a fresh level for each episode", sizes.agents
         agents = one_species.sample(jax.random.key(0), count)
@@ -131,14 +132,13 @@ def bench_agents(sizes: Sizes) -> list[Measurement]:
         def call(episodes=episodes, keys=keys, agents=agents):
             return episodes(keys, agents)
 
-        rows.append(measurement("agents", what, "episodes/s", count, call, sizes.repeats, agents=count))
-    return rows
+        yield measurement("agents", what, "episodes/s", count, call, sizes.repeats, agents=count)
 
 
 # --- Deep RL agents that learn
 
 
-def bench_learning(sizes: Sizes) -> list[Measurement]:
+def bench_learning(sizes: Sizes) -> Iterator[Measurement]:
     """Updates of a chunk of networks, as `upbringing.bring_up` makes them: acting, learning and fresh levels."""
     upbringing = UPBRINGING[sizes.upbringing]
     learner, networks = upbringing.learner, upbringing.chunk
@@ -154,26 +154,25 @@ def bench_learning(sizes: Sizes) -> list[Measurement]:
     count, notes = networks * learner.worlds * learner.unroll, {"networks": networks, "worlds": learner.worlds}
     row = measurement("learning", what, "agent-steps/s", count, call, sizes.repeats, **notes)
     row["notes"]["unroll"] = learner.unroll
-    return [row]
+    yield row
 
 
 # --- The observer
 
 
-def bench_observer(sizes: Sizes) -> list[Measurement]:
+def bench_observer(sizes: Sizes) -> Iterator[Measurement]:
     preset = sizes.preset
     firsts = {experiment.name: experiment.members(preset)[0] for experiment in EXPERIMENTS.values()}
-    rows = []
     for name, member in firsts.items():
         if isinstance(member.species, Company) and not member.species.available():
-            say(f"{name} is left out: the zoo holds no agents for its observers to meet")
+            stage(f"{name} is left out: the zoo holds no agents for its observers to meet")
         else:
-            rows.append(_training(f"{name}/{member.name}, {preset}", member, sizes))
-    return rows
+            yield _training(f"{name}/{member.name}, {preset}", member, sizes)
 
 
 def _training(what: str, member: Member, sizes: Sizes) -> Measurement:
     """Steps of training on encounters that were drawn before, as `training.train` takes them."""
+    stage(f"observer, {what}: encounters")
     training, batches = member.training, sizes.batches
     count = training.batch * batches
     encounters = eqx.filter_jit(member.sampler())(jax.random.key(0), count // training.queries)

@@ -8,6 +8,7 @@ import dataclasses
 import io
 import os
 import sys
+import textwrap
 import time
 from collections.abc import Callable
 from contextlib import redirect_stderr
@@ -18,18 +19,21 @@ import tyro
 from tyro.conf import Positional, arg
 
 from . import __version__
-from .arguments import Seed, check_options, check_resume, check_seed
+from .arguments import Seed, check_between, check_options, check_resume, check_seed, check_writable
 from .cli_agents import AGENT_COMMANDS
 from .cli_sally_anne import SallyAnne
-from .console import print_claims, print_json, print_measurements, print_table, say
-from .cpu import prepare_cpu
-from .errors import BadFile, BadSetting, TomnetError, nearest
+from .console import degrade_gracefully, print_claims, print_json, print_measurement, print_table, say, shown_verdict
+from .cpu import check_platform, prepare_cpu
+from .errors import BadFile, TomnetError, nearest
+from .interrupts import INTERRUPTED, Interrupted, acknowledged
+from .progress import narrated
 
 if TYPE_CHECKING:
     from .experiments.experiment import Experiment, Result
 
-DONE, BAD_INPUT, INTERRUPTED, CUT_SHORT = 0, 2, 130, 141
+DONE, BAD_INPUT, CUT_SHORT = 0, 2, 141
 FEWEST_AGENTS = 20  # with fewer, some of the groups that an evaluation compares are empty
+MOST_AGENTS = 10_000  # ten times what the published numbers rest on; all are in memory at once
 
 Name = Annotated[Positional[str], arg(metavar="NAME", help="an experiment; `tomnet list` names them")]
 Agents = Annotated[int | None, arg(metavar="N", help="how many", help_behavior_hint="(default: 500)")]
@@ -37,7 +41,7 @@ Agents = Annotated[int | None, arg(metavar="N", help="how many", help_behavior_h
 
 @dataclasses.dataclass
 class List:
-    """Every experiment: its place in the paper, whether it is pretrained, how long it takes to train."""
+    """Every experiment: its place in the paper, how long it takes to train, whether it is pretrained."""
 
     claims: bool = False
     """say what each claim is instead"""
@@ -56,20 +60,20 @@ class List:
         from .experiments.experiment import PRESETS
         from .experiments.registry import EXPERIMENTS
 
-        columns = ("experiment", "section", "figures", "claims", "observers", "pretrained", *PRESETS)
+        columns = ("experiment", "section", "figures", "claims", *PRESETS)
         rows = [
             (
                 experiment.name,
                 experiment.section,
                 ", ".join(experiment.figures),
-                ", ".join(experiment.claims),
-                len(zoo.member_names(experiment.name)),
-                "yes" if zoo.available(experiment.name) else "no",
-                *(experiment.minutes.get(preset, "–") for preset in PRESETS),
+                " ".join(experiment.claims),
+                *(experiment.minutes.get(preset, "") for preset in PRESETS),
             )
             for experiment in EXPERIMENTS.values()
         ]
-        print_table(columns, rows, "laptop: on two cores; full: on an H200")
+        print_table(columns, rows, "minutes to train, where measured: full on an H200, the others on two cores")
+        missing = [name for name in EXPERIMENTS if not zoo.available(name)]
+        print(textwrap.fill(f"not pretrained: {', '.join(missing)}", 80) if missing else "all are pretrained")
 
 
 @dataclasses.dataclass
@@ -78,7 +82,7 @@ class Run:
 
     name: Name
     preset: Annotated[
-        str, arg(metavar="PRESET", help="smoke (hardly trains), laptop (minutes on two cores) or full (one GPU)")
+        str, arg(metavar="PRESET", help="smoke (hardly trains), laptop (two cores) or full (one GPU)")
     ] = "laptop"
     seed: Annotated[int, arg(metavar="N", help="of the weights and of the agents met")] = 0
     out: Annotated[
@@ -98,6 +102,7 @@ class Run:
         check_seed(self.seed)
         folder = self.out or Path("runs") / f"{self.name}-{self.preset}-{self.seed}"
         check_run_folder(folder, experiment.name, self.preset, self.resume)
+        check_writable(folder)
         result = run(experiment, self.preset, self.seed, folder, resume=self.resume)
         save_figures(result, folder / "figures")
         print_claims(result)
@@ -148,8 +153,7 @@ class Report:
         from .files import write_json
         from .report import build_report
 
-        if self.out.exists() and not self.out.is_dir():
-            raise BadFile(self.out, "is not a folder", "the report is one")
+        check_writable(self.out)
         started = time.monotonic()
         pretrained = [experiment for experiment in EXPERIMENTS.values() if zoo.available(experiment.name)]
         if not pretrained:
@@ -162,7 +166,7 @@ class Report:
             result = measure(experiment, None, self.agents, self.seed)
             write_json(self.out / f"{experiment.name}.json", result.to_json())
             results.append(result)
-            verdicts = ", ".join(f"{claim.id} {claim.verdict}" for claim in result.claims)
+            verdicts = ", ".join(f"{claim.id} {shown_verdict(claim, result)}" for claim in result.claims)
             say(f"      {verdicts} ({result.seconds:.0f} s)")
         cards = {name: zoo.card(name) for name in (result.experiment for result in results)}
         cards = {name: card for name, card in cards.items() if card.exists()}
@@ -183,6 +187,7 @@ class Figures:
 
         result = load_result(self.folder)
         find(result.experiment)
+        check_writable(self.folder / "figures")
         for path in save_figures(result, self.folder / "figures"):
             print(path)
 
@@ -201,11 +206,16 @@ class Bench:
 
         if self.part not in ("all", *PARTS):
             raise nearest(self.part, ("all", *PARTS), "part")
-        measured = bench(tuple(PARTS) if self.part == "all" else (self.part,))
+        measured = []
+        with narrated("bench"):
+            for row in bench(tuple(PARTS) if self.part == "all" else (self.part,)):
+                measured.append(row)
+                if not self.json:
+                    print_measurement(row)
         if self.json:
             print_json({"measurements": measured, "environment": environment()})
         else:
-            print_measurements(measured, environment())
+            print(", ".join(f"{name} {value}" for name, value in environment().items()))
 
 
 @dataclasses.dataclass
@@ -229,22 +239,28 @@ GROUPS: dict[str, dict[str, type]] = {"agents": AGENT_COMMANDS}
 
 def main(argv: list[str] | None = None) -> int:
     prepare_cpu()
+    degrade_gracefully()
     try:
-        parse(sys.argv[1:] if argv is None else argv)()
+        with acknowledged("what is being compiled or computed is through"):
+            command = parse(sys.argv[1:] if argv is None else argv)
+            check_platform()
+            command()
         sys.stdout.flush()
     except KeyboardInterrupt:
         say("tomnet: interrupted")
         return INTERRUPTED
+    except Interrupted as error:
+        say(f"tomnet: {error}")
+        return INTERRUPTED
     except BrokenPipeError:  # whoever read our output has had enough, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains once more at the end
         return CUT_SHORT
-    except (TomnetError, OSError, RuntimeError) as error:
+    except (TomnetError, OSError, RuntimeError, MemoryError) as error:
         line = complaint(error)
         if line is None:
             raise
         say(f"tomnet: {line}")
-        # by name, because importing the class would import JAX to report a typing error
-        return INTERRUPTED if type(error).__name__ == "Interrupted" else BAD_INPUT
+        return BAD_INPUT
     return DONE
 
 
@@ -252,6 +268,8 @@ def complaint(error: Exception) -> str | None:
     """The one line for an error that the user can put right; None for one that is a bug in tomnet."""
     if isinstance(error, OSError) and error.filename and error.strerror:
         return str(BadFile(error.filename, error.strerror.lower()))
+    if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
+        return "out of memory: fewer agents, levels or networks at a time need less"
     if isinstance(error, RuntimeError) and str(error).startswith("Unable to initialize backend"):
         return str(TomnetError(str(error).splitlines()[0]))
     return str(error) if isinstance(error, TomnetError) else None
@@ -320,8 +338,8 @@ def measure(experiment: "Experiment", model: Path | None, agents: int | None, se
     from .experiments.run import AGENTS, evaluate
 
     check_seed(seed)
-    if agents is not None and agents < FEWEST_AGENTS:
-        raise BadSetting("agents", agents, f"an evaluation rests on at least {FEWEST_AGENTS}")
+    agents = AGENTS["laptop"] if agents is None else agents
+    check_between("agents", agents, FEWEST_AGENTS, MOST_AGENTS)
     if model is None:
         loaded = zoo.load_all(experiment.name)
     elif model.is_dir():
@@ -332,7 +350,7 @@ def measure(experiment: "Experiment", model: Path | None, agents: int | None, se
         loaded = ({} if alone else zoo.load_all(experiment.name)) | {about["member"]: (observer, about)}
     observers = {member: observer for member, (observer, _) in loaded.items()}
     preset = " and ".join(sorted({about["preset"] for _, about in loaded.values()}))
-    return evaluate(experiment, observers, preset=preset, agents=agents or AGENTS["laptop"], seed=seed)
+    return evaluate(experiment, observers, preset=preset, agents=agents, seed=seed)
 
 
 if __name__ == "__main__":

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
-from .arguments import Seed, check_resume, check_seed
-from .console import print_claims, print_hands, print_json, print_memory, print_minds, print_performance, say
+from .arguments import Seed, check_between, check_resume, check_seed, check_writable, object_number
+from .console import print_claims, print_hands, print_json, print_memory, print_minds, print_performance
 from .errors import nearest
+from .progress import narrated
 
 if TYPE_CHECKING:
     from .agents.population import Population
@@ -19,7 +20,8 @@ Where = Annotated[
     Path | None,
     arg(metavar="DIR", help="a finished run of `agents train`", help_behavior_hint="(default: pretrained)"),
 ]
-LEVELS = 64
+LEVELS, MOST_LEVELS = 64, 1_000
+MOST_EPISODES = 100
 
 
 @dataclasses.dataclass
@@ -27,7 +29,7 @@ class Train:
     """Bring up a population: networks of every condition side by side, the best of each kept."""
 
     preset: Annotated[
-        str, arg(metavar="PRESET", help="smoke (a minute), laptop (one condition, two cores) or full (one GPU)")
+        str, arg(metavar="PRESET", help="smoke (hardly trains), laptop (one condition, two cores) or full (one GPU)")
     ] = "laptop"
     seed: Annotated[int, arg(metavar="N", help="of the weights, of the levels and of the split")] = 0
     out: Annotated[
@@ -60,6 +62,7 @@ class Train:
             command += f" --chunk {self.chunk}"
         folder = self.out or Path("runs") / f"agents-{self.preset}-{self.seed}"
         check_resume(self.resume, folder, found=(folder / CONFIG).exists())
+        check_writable(folder)
         about = {"preset": self.preset, "command": command, "environment": environment()}
         populations = bring_up(upbringing, folder, seed=self.seed, about=about, resume=self.resume)
         save(compose_all(learning_panels(read_jsonl(folder / METRICS))), folder / "figures")
@@ -90,6 +93,9 @@ class Evaluate:
         from .report import summary
 
         check_seed(self.seed)
+        check_between("levels", self.levels, 1, MOST_LEVELS)
+        if self.out is not None:
+            check_writable(self.out)
         populations = find_populations(self.conditions, self.population)
         result = measure(populations, levels=self.levels, seed=self.seed)
         if self.out is not None:
@@ -122,7 +128,7 @@ class Show:
     condition: Annotated[Positional[str], arg(metavar="[CONDITION]", help="such as 5x5 or blind")] = "5x5"
     population: Where = None
     network: Annotated[int, arg(metavar="N", help="which of the kept networks; 0 is the best")] = 0
-    preferred: Annotated[int, arg(metavar="N", help="which object it is after: 0 is A, 1 is B")] = 0
+    preferred: Annotated[str, arg(metavar="LETTER", help="the object that it is after")] = "A"
     episodes: Annotated[int, arg(metavar="N", help="how many")] = 3
     seed: Seed = 1
     out: Annotated[
@@ -132,14 +138,18 @@ class Show:
 
     def __call__(self) -> None:
         check_seed(self.seed)
+        check_between("episodes", self.episodes, 1, MOST_EPISODES)
+        folder = self.out or Path("runs") / f"show-{self.condition}"
+        check_writable(folder)
         (population,) = find_populations((self.condition,), self.population).values()
+        preferred = object_number(self.preferred, population.objects)
         from .experiments.diaries import diaries
         from .figures.lives import save_lives
         from .observer.training import EVALUATION_STREAM, stream
 
         key = stream(self.seed, EVALUATION_STREAM)
-        told = diaries(key, population, network=self.network, preferred=self.preferred, count=self.episodes)
-        for path in save_lives(told, self.out or Path("runs") / f"show-{self.condition}"):
+        told = diaries(key, population, network=self.network, preferred=preferred, count=self.episodes)
+        for path in save_lives(told, folder):
             print(path)
 
 
@@ -153,7 +163,8 @@ def measure(populations: "dict[str, Population]", *, levels: int, seed: int) -> 
     from .experiments.experiment import Result
 
     started = time.monotonic()
-    tables, claims = evaluate_population(populations, levels=levels, seed=seed, say=say)
+    with narrated("agents"):
+        tables, claims = evaluate_population(populations, levels=levels, seed=seed)
     presets = sorted({str(population.about.get("preset", "–")) for population in populations.values()})
     agents = sum(len(population) for population in populations.values())
     seconds = round(time.monotonic() - started, 1)

@@ -1,19 +1,39 @@
 """What the commands print: tables and JSON for whoever asked, remarks on stderr."""
 
-import json
+import codecs
+import io
 import sys
+import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from .files import _strict
-
 if TYPE_CHECKING:
+    from .experiments.claims import Claim
     from .experiments.experiment import Result
 
 PIPE_WIDTH = 200  # in a pipe there is no edge to wrap at
+PLAIN = {"×": "x", "–": "-", "−": "-", "≤": "<=", "≥": ">=", "“": '"', "”": '"', "‖": "||", "─": "-", "│": "|"}
+"""For terminals without Unicode; what is not here loses its accents, or becomes a question mark."""
+
+
+def degrade_gracefully() -> None:
+    """Characters that a terminal cannot show are replaced by plainer ones: a result is worth more than its dashes."""
+    codecs.register_error("plain", _plain)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="plain")
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    return "".join(map(_plainer, error.object[error.start : error.end])), error.end
+
+
+def _plainer(char: str) -> str:
+    return PLAIN.get(char) or unicodedata.normalize("NFKD", char).encode("ascii", "ignore").decode() or "?"
 
 
 def say(line: str) -> None:
@@ -22,7 +42,9 @@ def say(line: str) -> None:
 
 
 def print_json(value: dict[str, Any]) -> None:
-    print(json.dumps(_strict(value), indent=2))
+    from .files import json_text  # numpy is not needed for help
+
+    print(json_text(value))
 
 
 class Page(Console):
@@ -34,7 +56,7 @@ def print_table(columns: tuple[str, ...], rows: list[tuple], title: str | None =
     console = Page()
     if not console.is_terminal:
         console = Page(width=PIPE_WIDTH)
-    table = Table(*columns, title=title, title_justify="left", box=box.SIMPLE)
+    table = Table(*columns, title=title, title_justify="left", box=box.SIMPLE, padding=(0, 1, 0, 0))
     table.columns[0].no_wrap = True  # it holds the name that the next command needs
     for row in rows:
         table.add_row(*map(str, row))
@@ -46,10 +68,15 @@ def print_claims(result: "Result") -> None:
     for claim in result.claims:
         interval = "–" if claim.interval is None else " … ".join(f"{end:.3f}" for end in claim.interval)
         ideal = "–" if claim.ideal is None else f"{claim.ideal:.3f}"
-        rows.append((claim.id, claim.verdict, f"{claim.value:.3f}", interval, ideal, claim.unit))
+        rows.append((claim.id, shown_verdict(claim, result), f"{claim.value:.3f}", interval, ideal, claim.unit))
     agents = result.environment.get("agents", "–")
     title = f"{result.experiment}: {agents} agents, seed {result.seed}"
     print_table(("claim", "verdict", "value", "95% interval", "ideal", "unit"), rows, title)
+
+
+def shown_verdict(claim: "Claim", result: "Result") -> str:
+    """A few steps of training decide nothing about the paper, whatever the numbers happen to be."""
+    return "not trained to decide this" if "smoke" in result.preset.split(" and ") else claim.verdict
 
 
 def print_performance(result: "Result") -> None:
@@ -124,10 +151,7 @@ def _number(value: float | None) -> str:
     return "–" if value is None or value != value else f"{value:.3f}"
 
 
-def print_measurements(measured: list[dict[str, Any]], environment: dict[str, Any]) -> None:
-    rows = []
-    for row in measured:
-        notes = ", ".join(f"{name} {value}" for name, value in row["notes"].items())
-        rows.append((row["what"], f"{row['median']:,.0f}", row["unit"], notes))
-    print_table(("what", "median", "unit", "notes"), rows)
-    print(", ".join(f"{name} {value}" for name, value in environment.items()))
+def print_measurement(row: dict[str, Any]) -> None:
+    """By itself, as soon as it is there: the next one may take a minute."""
+    print(f"{row['what']:<46}{row['median']:>14,.0f} {row['unit']}")
+    print("    " + ", ".join(f"{name} {value}" for name, value in row["notes"].items()), flush=True)

@@ -4,7 +4,10 @@ import ctypes
 import hashlib
 import os
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
+
+from .errors import MissingExtra
 
 # jaxlib 0.10 hands small convolutions to YNNPACK, whose gradients are several times slower than XLA's own.
 OWN_CONVOLUTIONS = "--xla_cpu_experimental_ynn_fusion_type=-LIBRARY_FUSION_TYPE_INDIVIDUAL_CONVOLUTION"
@@ -18,6 +21,13 @@ def prepare_cpu() -> None:
         _use_own_convolutions()
         _keep_freed_memory()
     _keep_compiled_programs()
+
+
+def check_platform() -> None:
+    """A GPU that was asked for and that JAX cannot use for want of its plugin; JAX itself answers with an assertion."""
+    asked = os.environ.get("JAX_PLATFORMS", "").split(",")[0]
+    if asked in ("cuda", "gpu") and not any(find_spec(f"jax_cuda{version}_plugin") for version in (12, 13)):
+        raise MissingExtra("JAX's plugin for CUDA", "cuda")
 
 
 def _use_own_convolutions() -> None:

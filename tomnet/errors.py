@@ -3,7 +3,8 @@
 The command line prints a `TomnetError` and exits with 2. Anything else that escapes is a bug in tomnet.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from os import PathLike
 
@@ -29,6 +30,22 @@ class BadFile(TomnetError):
     def __init__(self, path: str | PathLike[str], why: str, hint: str | None = None):
         super().__init__(f"{path}: {why}" + (f"; {hint}" if hint else ""))
         self.path, self.why, self.hint = path, why, hint
+
+
+class MissingExtra(TomnetError, ImportError):
+    """A library that is installed on demand only: `gymnasium is not installed; pip install 'tomnet[gymnasium]' …`"""
+
+    def __init__(self, library: str, extra: str):
+        super().__init__(f"{library} is not installed; pip install 'tomnet[{extra}]' brings it")
+
+
+@contextmanager
+def needs_extra(extra: str) -> Iterator[None]:
+    """Around the imports of what an extra installs."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingExtra((error.name or extra).partition(".")[0], extra) from None
 
 
 def nearest(name: str, known: Iterable[str], what: str) -> TomnetError:

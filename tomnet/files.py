@@ -269,9 +269,14 @@ def _previous(path: Path) -> Path:
 # --- JSON
 
 
+def json_text(value: Any) -> str:
+    """Strict: a number that is not finite becomes null."""
+    return json.dumps(_strict(value), indent=2)
+
+
 def write_json(path: FilePath, value: Any) -> None:
-    """A small JSON file, such as a config or a result. Strict: a number that is not finite becomes null."""
-    write_atomically(path, (json.dumps(_strict(value), indent=2) + "\n").encode())
+    """A small JSON file, such as a config or a result."""
+    write_atomically(path, (json_text(value) + "\n").encode())
 
 
 def read_json(path: FilePath) -> Any:

@@ -1,7 +1,16 @@
-"""Progress of a long job: a bar with the time left in a terminal, a plain line now and then elsewhere."""
+"""Progress of a long job: a bar with the time left in a terminal, a plain line now and then elsewhere.
+
+A job that cannot count its steps says what it has come to instead:
+
+    with narrated("goal-inference"):
+        stage("exact inference on 500 encounters")     # goal-inference: exact inference on 500 encounters (3 s)
+"""
 
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import (
@@ -56,3 +65,51 @@ class Progress:
             left = (now - self.started) / max(done - self.first, 1) * (self.total - done)
             print(f"{self.title}: {done}/{self.total}  {left:.0f} s left  {note}", file=sys.stderr, flush=True)
             self.spoke = now
+
+
+# --- Jobs that cannot count their steps
+
+
+class Narrator:
+    """A line on stderr for every stage, and a sign of life where one takes long."""
+
+    def __init__(self, title: str):
+        self.title, self.what, self.started = title, "", time.monotonic()
+        self.over = threading.Event()
+
+    def stage(self, what: str) -> None:
+        if what != self.what:  # reading encounters batch by batch is one stage
+            self.what = what
+            self.speak()
+
+    def speak(self) -> None:
+        seconds = time.monotonic() - self.started
+        print(f"{self.title}: {self.what} ({seconds:.0f} s)", file=sys.stderr, flush=True)
+
+    def keep_speaking(self) -> None:
+        while not self.over.wait(QUIET_SECONDS):
+            self.speak()
+
+
+_narrator: Narrator | None = None  # one for the process: whoever does the work need not know who listens
+
+
+@contextmanager
+def narrated(title: str) -> Iterator[None]:
+    """Whatever calls `stage` in here is heard."""
+    global _narrator
+    before, _narrator = _narrator, Narrator(title)
+    voice = threading.Thread(target=_narrator.keep_speaking, daemon=True)
+    voice.start()
+    try:
+        yield
+    finally:
+        _narrator.over.set()
+        voice.join()
+        _narrator = before
+
+
+def stage(what: str) -> None:
+    """Says what a long job has come to, if it is `narrated`."""
+    if _narrator is not None:
+        _narrator.stage(what)

@@ -57,9 +57,10 @@ def test_an_experiment_is_complete(experiment):
     assert callable(experiment.evaluate)
 
 
-def test_an_experiment_says_how_long_each_preset_takes(experiment):
-    """`tomnet list` shows it; measured, so it is filled in after a run."""
-    assert set(experiment.minutes) == set(PRESETS)
+def test_how_long_a_preset_takes_is_measured_or_not_said(experiment):
+    """`tomnet list` shows it; filled in after a run."""
+    assert set(experiment.minutes) <= set(PRESETS)
+    assert all(re.fullmatch(r"(≤ )?\d+", minutes) for minutes in experiment.minutes.values())
 
 
 def test_a_docstring_gives_the_command_and_the_goal(experiment):

@@ -348,6 +348,14 @@ def test_handlers_of_signals_are_put_back():
     assert signal.getsignal(signal.SIGINT) is before
 
 
+def test_ctrl_c_in_training_says_what_it_waits_for(capsys):
+    with stop_requests():
+        os.kill(os.getpid(), signal.SIGINT)
+    said = capsys.readouterr().err
+    assert "stopping once the steps under way, which may have to be compiled first, are done and saved" in said
+    assert "Ctrl-C again stops now" in said
+
+
 def test_outside_the_main_thread_no_handler_is_set():
     flags = []
 

@@ -1,11 +1,14 @@
 """The Gymnasium adapter: what Gymnasium itself checks, and that it is the same world."""
 
+import importlib
+import sys
+
 import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from tomnet.errors import BadSetting
+from tomnet.errors import BadSetting, MissingExtra
 from tomnet.world.gridworld import MAZE, SUBGOAL_MAZE, World
 from tomnet.world.gymnasium_env import NAME, GridworldEnv, ObjectRewards
 from tomnet.world.views import FIRST_OBJECT, WALL
@@ -97,3 +100,10 @@ def test_the_picture(env):
 def test_settings_that_cannot_work_are_refused(bad):
     with pytest.raises(BadSetting):
         GridworldEnv(SMALL, **bad)
+
+
+def test_without_gymnasium_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "gymnasium", None)  # as if it were not installed
+    monkeypatch.delitem(sys.modules, "tomnet.world.gymnasium_env")
+    with pytest.raises(MissingExtra, match=r"gymnasium is not installed; pip install 'tomnet\[gymnasium\]' brings it"):
+        importlib.import_module("tomnet.world.gymnasium_env")

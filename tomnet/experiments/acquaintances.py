@@ -22,6 +22,7 @@ from ..observer.frames import Room, room_for
 from ..observer.losses import losses_each
 from ..observer.prediction_net import Predictions
 from ..observer.tomnet import Reading, ToMnet, check_kind
+from ..progress import stage
 from .experiment import Company, Member
 
 BATCH = 256  # encounters read side by side
@@ -88,6 +89,7 @@ def meet_everyone(key: Key[Scalar, ""], member: Member, part: Part, agents: int)
     company = dataclasses.replace(member.species, part=part, networks=max(1, agents // preferences))
     population, species = company.agents(), company.species()
     times = max(1, agents // len(species))
+    stage(f"{len(species)} {part} agents act, {times} times")
     meet = eqx.filter_jit(
         lambda key, agents: member.meet(key, agents, past=member.meeting.max_past, queries=member.reuse).one_by_one()
     )
@@ -127,6 +129,7 @@ def read_everything(observer: ToMnet, encounters: Encounter, batch: int = BATCH)
     """As `read`, for more encounters than fit side by side; posteriors stand for themselves by their means."""
     check_kind(observer, encounters)
     count = len(encounters.past_real)
+    stage(f"an observer reads {count} encounters")
     meetings = encounters.in_meetings()
     index = in_batches(len(meetings.past.length), max(1, batch * len(meetings.past.length) // count))
     dealt = jax.tree.map(jnp.asarray, pick(meetings, index)).one_by_one()

@@ -1,6 +1,6 @@
 """Section 3.3, second experiment: character embeddings behind an information bottleneck.
 
-    tomnet run agent-embeddings --preset laptop     minutes on two cores
+    tomnet run agent-embeddings --preset laptop
 
 Goal: species and preferred object in dimensions of their own, told from them in 95% and 90%; blind agents at the
 prior where the object is told; the other dimensions collapsed; and sighted, stateless agents in two clusters, one for
@@ -22,6 +22,7 @@ from ..agents.population import Part
 from ..episodes.episode import Snapshot
 from ..observer.tomnet import Reading, ToMnet
 from ..observer.training import EVALUATION_STREAM, stream
+from ..progress import stage
 from ..world.gridworld import SUBGOAL_MAZE, Level
 from .acquaintances import Acquaintances, pick, predict_everything, read_everything
 from .character_space import (
@@ -82,6 +83,7 @@ def evaluate(
         "read_outs": read_out_table(met, readings, dimensions),
         "posteriors": _shown(held_out, posteriors, dimensions),
     }
+    stage("which hand each stateless network follows walls with")
     hands = hand_table(hand_key, held_out)
     tables["subspecies"], clusters = subspecies_table(held_out, posteriors, dimensions, hands)
     tables["fields"] = _fields(field_key, observer, clusters)
@@ -384,5 +386,5 @@ EXPERIMENT = Experiment(
     claims=("D5", "D6"),
     members=members,
     evaluate=evaluate,
-    minutes={"smoke": "not measured", "laptop": "not measured", "full": "8 min"},
+    minutes={"full": "8"},
 )

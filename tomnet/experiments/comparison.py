@@ -13,6 +13,7 @@ from ..ideal.inverse_planning import InversePlanner
 from ..observer.losses import losses_each
 from ..observer.prediction_net import Predictions
 from ..observer.tomnet import ToMnet, observe
+from ..progress import stage
 from .claims import bootstrap, captured, mean_interval, share_interval
 
 GOALS = {"action": 0.8, "consumption": 0.9, "successor": 0.8}
@@ -45,12 +46,14 @@ class Observed:
 
 
 def network(observer: ToMnet, encounters: Encounter) -> tuple[np.ndarray, Observed]:
+    stage(f"an observer reads {len(encounters.past_real)} encounters")
     character, predictions = observe(observer, encounters)
     return np.asarray(character), Observed.of(predictions, encounters)
 
 
 def exact(ideal: InversePlanner, encounters: Encounter, snapshots: bool) -> tuple[jax.Array, Observed]:
     """The exact posterior over particles (log weights), and what follows from it."""
+    stage(f"exact inference on {len(encounters.past_real)} encounters")
     weights = ideal.posterior(encounters.past, encounters.past_real, snapshots=snapshots)
     return weights, Observed.of(ideal.predict(weights, encounters.query), encounters)
 

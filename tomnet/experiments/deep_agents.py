@@ -35,6 +35,7 @@ from ..episodes.rollout import Record, begin, carry_on
 from ..errors import BadSetting
 from ..ideal.paths import find_paths
 from ..observer.training import EVALUATION_STREAM, stream
+from ..progress import stage
 from ..world.gridworld import ACTIONS, SUBGOAL_MAZE, Level, World
 from ..world.levels import draw_levels
 from .acts_on_memory import acts_on_memory, depends_on_past
@@ -60,7 +61,6 @@ def evaluate_population(
     world: World = SUBGOAL_MAZE,
     rollouts: int = ROLLOUTS,
     scenarios: list[Scenario] | None = None,
-    say: Callable[[str], None] = lambda line: None,
 ) -> tuple[dict[str, Any], list[Claim]]:
     """Plain tables and the claims F1 and F7, of any of the conditions, by name.
 
@@ -74,6 +74,7 @@ def evaluate_population(
     for name, count in (("levels", levels), ("swap_levels", swap_levels)):
         if count < 1:
             raise BadSetting(name, count, "must be above 0")
+    stage("levels, the oracle and the random walk")
     level_key, reference_key, act_key, swap_key, example_key = jax.random.split(stream(seed, EVALUATION_STREAM), 5)
     courses = draw_courses(level_key, max(map(len, populations.values())), levels, swap_levels, world)
     tables: dict[str, Any] = {"levels": levels, "swap_levels": swap_levels, "seed": seed}
@@ -89,7 +90,7 @@ def evaluate_population(
         left, right = (np.concatenate(moves) for moves in zip(*hands))
         tables["handedness"][name] = handedness([(left, right)])
     for number, (name, population) in enumerate(populations.items(), 1):
-        say(f"[{number}/{len(populations)}] {name}: {len(population)} networks, {levels} levels each")
+        stage(f"[{number}/{len(populations)}] {name}, {len(population)} networks, {levels} levels each")
         agents = canonical_agents(population)
         reach = int(agents[0].eyes.reach)
         measured, stated, hands, pairs = [], [], [], []

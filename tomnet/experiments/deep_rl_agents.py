@@ -1,6 +1,6 @@
 """Section 3.3, first experiment: observers of deep RL agents, with and without a character net and a mental net.
 
-    tomnet run deep-rl-agents --preset laptop     minutes on two cores
+    tomnet run deep-rl-agents --preset laptop
 
 Goal: with both nets, losses on agents never met that lie 35% (action), 61% (consumption) and 19% (successor maps)
 below those with neither, as in the paper's Table A1; and the species told from the character embedding in 95%.
@@ -371,5 +371,5 @@ EXPERIMENT = Experiment(
     claims=("D1", "D2", "D3", "D4"),
     members=members,
     evaluate=evaluate,
-    minutes={"smoke": "not measured", "laptop": "not measured", "full": "22 min"},
+    minutes={"full": "22"},
 )

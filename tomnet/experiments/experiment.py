@@ -177,7 +177,7 @@ class Experiment:
     members: Callable[[Preset], tuple[Member, ...]]
     evaluate: Callable[[dict[str, ToMnet], int, int], tuple[dict[str, Any], list[Claim]]]
     """(observers by member name, how many agents, seed) → tables and claims"""
-    minutes: dict[str, str]  # measured: preset → how long
+    minutes: dict[str, str]  # preset → how long it takes to train, where that was measured
 
     @property
     def about_networks(self) -> bool:

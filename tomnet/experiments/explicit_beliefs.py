@@ -1,6 +1,6 @@
 """Section 3.5: an observer that says what agents believe.
 
-    tomnet run explicit-beliefs --preset laptop     minutes on two cores
+    tomnet run explicit-beliefs --preset laptop
 
 Goal: forecasts of what agents report that lie nearer to the agents' own uncertainty than to the forecast that everyone
 believes the truth; and that change with a swap only where the agent can have seen it.
@@ -98,5 +98,5 @@ EXPERIMENT = Experiment(
     claims=("B1", "B2"),
     members=members,
     evaluate=evaluate,
-    minutes={"smoke": "not measured", "laptop": "not measured", "full": "22 min"},
+    minutes={"full": "22"},
 )

@@ -1,6 +1,6 @@
 """Section 3.4: does the observer know that agents act on what they last saw, and not on what is so?
 
-    tomnet run false-beliefs --preset laptop     minutes on two cores
+    tomnet run false-beliefs --preset laptop
 
 Goal: predictions that follow the agents' sight. An observer of 5×5 agents expects a swap within two cells to change
 what they do next, at least three times as much as one further away; and one that they did not see to change where
@@ -141,5 +141,5 @@ EXPERIMENT = Experiment(
     claims=("F2", "F3", "F4"),
     members=members,
     evaluate=evaluate,
-    minutes={"smoke": "not measured", "laptop": "9 min", "full": "22 min"},
+    minutes={"laptop": "9", "full": "22"},
 )

@@ -1,6 +1,6 @@
 """Section 3.4, mixed population: does the observer know who can see what?
 
-    tomnet run false-beliefs-mixed --preset laptop     minutes on two cores
+    tomnet run false-beliefs-mixed --preset laptop
 
 Goal: from past behaviour alone it tells agents that see 3×3 from those that see 9×9, and expects a swap two to four
 cells away to matter to the latter only.
@@ -68,5 +68,5 @@ EXPERIMENT = Experiment(
     claims=("F1", "F5", "F7"),
     members=members,
     evaluate=evaluate,
-    minutes={"smoke": "not measured", "laptop": "not measured", "full": "22 min"},
+    minutes={"full": "22"},
 )

@@ -27,6 +27,7 @@ from ..episodes.episode import Episode, Snapshot
 from ..episodes.rollout import Standing, carry_to_the_end
 from ..episodes.targets import Targets, targets_from
 from ..observer.prediction_net import Predictions
+from ..progress import stage
 from ..world.gridworld import ACTIONS, Outcome, State, World, nothing_yet
 from .acquaintances import Acquaintances, losses_of, pick
 
@@ -137,6 +138,7 @@ def floor_losses(
 
     `own`: the observer's predictions in all encounters.
     """
+    stage(f"what {met.count} agents do themselves, in {rollouts} rollouts each")
     losses: dict[str, list[np.ndarray]] = {}
     for agent, one in enumerate(jax.random.split(key, met.count)):
         index = np.flatnonzero(met.who == agent)[:each]

@@ -19,6 +19,7 @@ from ..episodes.rollout import play
 from ..episodes.targets import GAMMAS
 from ..observer.prediction_net import Predictions
 from ..observer.tomnet import ToMnet
+from ..progress import stage
 from ..world.gridworld import World
 from .deep_agents import levels_with_a_way
 from .divergence import jensen_shannon
@@ -78,6 +79,7 @@ def take_walks(key: Key[Scalar, ""], company: Company, episodes: int, past: int,
     mazes = levels_with_a_way(level_key, count * levels, world)
     walking, before, pairs = [], [], []
     for number in range(count):
+        stage(f"swaps before and behind {condition} agents, {number + 1} of {count}")
         agent = jax.tree.map(lambda leaf, i=number: leaf[i], agents)
         mine = jax.tree.map(lambda leaf, i=number: leaf[i * levels : (i + 1) * levels], mazes)
         walking.append(agent)
@@ -204,7 +206,9 @@ def agents_futures(key: Key[Scalar, ""], walks: Walks, rollouts: int = ROLLOUTS)
     far = _pick([pairs.distance for pairs in walks.pairs], kept)
     wanted = max(3, int(np.ceil(CHECKED * walks.kept.size)))
     world = without_swaps(walks.world)
-    for number in _spread(far, wanted):
+    chosen = _spread(far, wanted)
+    stage(f"where the agents go after {len(chosen)} swaps, in {rollouts} rollouts each")
+    for number in chosen:
         agent, swap, level = kept[number]
         standing = jax.tree.map(lambda leaf, i=level: leaf[i], walks.pairs[agent].standing)
         changed = after_swap(standing, walks.pairs[agent].object_cells[swap, level])

@@ -7,6 +7,7 @@ from ..errors import BadFile, nearest
 from ..files import read_json, write_json
 from ..observer.tomnet import ToMnet
 from ..observer.training import train
+from ..progress import narrated, stage
 from .environment import environment
 from .experiment import PRESETS, Experiment, Member, Preset, Result
 
@@ -57,7 +58,9 @@ def train_member(experiment: Experiment, member: Member, preset: str, seed: int,
 
 def evaluate(experiment: Experiment, observers: dict[str, ToMnet], *, preset: str, agents: int, seed: int) -> Result:
     started = time.monotonic()
-    tables, claims = experiment.evaluate(observers, agents, seed)
+    with narrated(experiment.name):
+        stage(f"{agents} agents act")
+        tables, claims = experiment.evaluate(observers, agents, seed)
     result = Result(experiment.name, preset, seed, tables, claims, round(time.monotonic() - started, 1), environment())
     result.environment["agents"] = agents
     return result

@@ -10,11 +10,12 @@ import numpy as np
 from jaxtyping import Key, Scalar
 
 from ..agents.actor_critic import DeepAgent
-from ..agents.population import find_condition, load_condition
+from ..agents.population import CONDITIONS, load_condition
 from ..episodes.rollout import Standing
 from ..episodes.targets import GAMMAS
-from ..errors import BadSetting
+from ..errors import BadSetting, nearest
 from ..observer.tomnet import ToMnet
+from ..progress import stage
 from ..world.gridworld import ACTIONS, SUBGOAL_MAZE, World
 from ..world.levels import LETTERS
 from .examples import plain_episode, plain_snapshot
@@ -42,8 +43,10 @@ class Cast:
     def audition(self, distance: int, world: World) -> tuple[int, DeepAgent, Scenario]:
         """Who plays, and towards which side: the one that turns back most surely where nothing was moved, and least
         where it has seen that it was. Most agents of ours have a favourite side, whatever they know."""
-        condition = find_condition(self.condition)
-        if not condition.field_of_view or not condition.remembers:
+        fit = [name for name, condition in CONDITIONS.items() if condition.field_of_view and condition.remembers]
+        if self.condition not in CONDITIONS:
+            raise nearest(self.condition, fit, "condition")
+        if self.condition not in fit:
             raise BadSetting("condition", self.condition, "the story needs an agent that can see and remembers")
         population = load_condition(self.condition, self.folder)
         if not 0 <= self.preferred < population.objects:
@@ -56,6 +59,7 @@ class Cast:
         chosen = population.held_out if self.network is None else (self.network,)
         if not chosen:
             raise BadSetting("population", self.condition, "no network of it is held out")
+        stage(f"of {len(chosen)} held-out {self.condition} agents, the one that acts most clearly on what it believes")
         agents = {number: population.agent(number, self.preferred) for number in chosen}
         reach = int(next(iter(agents.values())).eyes.reach)
         plays, in_sight = _all_sides(distance, world), _all_sides(min(distance, reach), world)
@@ -104,12 +108,14 @@ def tell(
     if distance not in DISTANCES:
         raise BadSetting("distance", distance, f"the level is drawn for {DISTANCES[0]} to {DISTANCES[-1]}")
     network, agent, play = cast.audition(distance, world)
+    stage(f"the observer, after {past} past episodes")
     watch_key, act_key = jax.random.split(key)
     way, worlds = go_through(agent, cast.preferred, [play], world)
     before = watch(watch_key, agent, 1, past, world)
     told = foresee(observer, History.of(before, way), queries(worlds[:2]))
     assert told.action is not None
     assert told.successor is not None
+    stage(f"what the agent does next, in {ROLLOUTS} rollouts")
     reach = int(agent.eyes.reach)
     cells = np.append(np.asarray(way.agent_cells)[0, : int(way.length[0])], way.final_cell[0])
     asked = queries(worlds[:2])

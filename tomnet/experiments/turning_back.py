@@ -12,6 +12,7 @@ from ..agents.actor_critic import DeepAgent
 from ..episodes.episode import Episode, Snapshot
 from ..episodes.rollout import Standing
 from ..observer.tomnet import ToMnet
+from ..progress import stage
 from ..world.gridworld import ACTIONS, World
 from .claims import mean_interval
 from .examples import plain_episode, plain_snapshot
@@ -44,6 +45,7 @@ def put_to_the_test(
     """Every agent of one condition in every scenario, and the observer, who has seen it in `past` episodes before."""
     check_observer(observer, world, ("action",))
     agents = company.agents()
+    stage(f"{len(scenarios)} hand-made levels, {agents.preferred.shape[0]} agents on each")
     turns, ways, before, asked = [], [], [], []
     for number, preferred in enumerate(np.asarray(agents.preferred).tolist()):
         agent = jax.tree.map(lambda leaf, i=number: leaf[i], agents)

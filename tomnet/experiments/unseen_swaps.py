@@ -1,6 +1,6 @@
 """Section 3.4, Fig. A1: an observer that has never seen a swap, asked about swaps.
 
-    tomnet run unseen-swaps --preset laptop     minutes on two cores
+    tomnet run unseen-swaps --preset laptop
 
 Goal: the curves of `false-beliefs-mixed` and `explicit-beliefs` again, from an observer trained where nothing ever
 changes behind an agent's back.
@@ -72,5 +72,5 @@ EXPERIMENT = Experiment(
     claims=("F6",),
     members=members,
     evaluate=evaluate,
-    minutes={"smoke": "not measured", "laptop": "not measured", "full": "11 min"},
+    minutes={"full": "11"},
 )

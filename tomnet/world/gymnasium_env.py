@@ -12,16 +12,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import equinox as eqx
-import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
-from gymnasium import spaces
 
-from ..errors import BadSetting
+from ..errors import BadSetting, needs_extra
 from .gridworld import ABSENT, ACTIONS, MAZE, Level, Outcome, State, World, reset_to_level, step
 from .levels import format_level, parse_level, reset
 from .views import FIRST_OBJECT, check_field_of_view, window
+
+with needs_extra("gymnasium"):
+    import gymnasium
+    from gymnasium import spaces
 
 NAME = "tomnet/Gridworld-v0"  # for gymnasium.make, once this module is imported
 Action = int | np.integer

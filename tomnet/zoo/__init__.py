@@ -9,11 +9,13 @@ evaluation.
 """
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import jax
 
 from ..agents.population import CONDITIONS, Population, condition_file, find_condition, load_condition, save_population
 from ..agents.run_folder import CONFIG
-from ..errors import BadFile, TomnetError
+from ..errors import BadFile, TomnetError, nearest
 from ..experiments.experiment import Result
 from ..experiments.registry import EXPERIMENTS, find
 from ..files import read_json, write_atomically
@@ -26,9 +28,23 @@ from .cards import compose_card
 FOLDER = Path(__file__).parent
 CARD = "README.md"
 AGENTS = "agents"
+T = TypeVar("T")
 
 
 # --- Observers
+
+
+class ByObserver(dict[str, T]):
+    """By the name of an observer; an unknown one gives the nearest."""
+
+    def __missing__(self, name: str) -> T:
+        raise nearest(name, self, "observer")
+
+
+# a PyTree, as a plain dictionary is
+jax.tree_util.register_pytree_node(
+    ByObserver, lambda held: (list(held.values()), tuple(held)), lambda names, held: ByObserver(zip(names, held))
+)
 
 
 def available(experiment: str) -> bool:
@@ -36,21 +52,21 @@ def available(experiment: str) -> bool:
     return all(_path(experiment, member).exists() for member in member_names(experiment))
 
 
-def load(experiment: str) -> dict[str, ToMnet]:
-    return {member: observer for member, (observer, _) in load_all(experiment).items()}
+def load(experiment: str) -> ByObserver[ToMnet]:
+    return ByObserver({member: observer for member, (observer, _) in load_all(experiment).items()})
 
 
-def load_all(experiment: str) -> dict[str, tuple[ToMnet, dict[str, Any]]]:
+def load_all(experiment: str) -> ByObserver[tuple[ToMnet, dict[str, Any]]]:
     """The observers by member name, each with what it says about itself: command, encounters, device."""
     if not available(experiment):
         advice = f"`tomnet run {experiment}` trains them"
         raise TomnetError(f"the zoo holds no pretrained observers of {experiment}; {advice}")
     members = member_names(experiment)
-    return {member: read(_path(experiment, member), experiment, member) for member in members}
+    return ByObserver({member: read(_path(experiment, member), experiment, member) for member in members})
 
 
-def about(experiment: str) -> dict[str, dict[str, Any]]:
-    return {member: description for member, (_, description) in load_all(experiment).items()}
+def about(experiment: str) -> ByObserver[dict[str, Any]]:
+    return ByObserver({member: description for member, (_, description) in load_all(experiment).items()})
 
 
 def card(experiment: str) -> Path:
