@@ -4,6 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 from figures.hand_made import hand_made
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from tomnet import figures
 from tomnet.errors import TomnetError
@@ -159,6 +160,22 @@ def test_panels_fill_two_columns_and_a_last_one_the_whole_row():
     panels = [Panel(letter, "title", "alt", lambda place: widths.append(place.bbox.width)) for letter in "abc"]
     figure = compose(panels)
     assert widths == pytest.approx([figure.bbox.width / 2, figure.bbox.width / 2, figure.bbox.width], rel=0.01)
+
+
+@every_experiment
+def test_labels_below_the_axes_do_not_run_into_each_other(name):
+    """In a panel by itself, one column wide, as the page sets it."""
+    for stem, members in figures.panels_for(hand_made(name)).items():
+        for panel in members:
+            figure = compose([panel], columns=1)
+            FigureCanvasAgg(figure).draw()
+            labels = [axes.xaxis.label for axes in figure.axes if axes.axison]
+            ticks = [label for axes in figure.axes if axes.axison for label in axes.get_xticklabels()]
+            for texts in (labels, ticks):
+                boxes = [text.get_window_extent() for text in texts if text.get_visible() and text.get_text()]
+                for number, box in enumerate(boxes):
+                    overlapping = [other for other in boxes[:number] if box.overlaps(other)]
+                    assert not overlapping, f"{stem}{panel.letter}"
 
 
 def test_the_architecture_needs_no_result():

@@ -87,12 +87,14 @@ def successors(place: SubFigure, natural: dict[str, Any]) -> None:
             for shift, name in zip((-0.06, 0.06), SHOWN):
                 marker, colour = CONDITION_SIGNS[name]
                 series(axes, shown[name], who, f"successor {gamma}", marker=marker, colour=colour, shift=shift)
-            set_distances(axes, shown)
+            set_distances(axes, shown, every=3)
             axes.label_outer()
         row[0].set_ylabel(f"{title}\n$D_{{JS}}$, nats")
     from_zero(*grid.flat)
     for axes, gamma in zip(grid[0], GAMMAS):
         axes.set_title(f"γ = {gamma}", fontsize=7.5)
+    for axes in (grid[-1][0], grid[-1][-1]):
+        axes.set_xlabel("")  # the middle one speaks for all three: side by side they run into each other
     condition_legend(place, SHOWN)
 
 
