@@ -31,7 +31,7 @@ def test_what_our_pages_use(text, html):
 def test_a_table_tells_each_cell_its_column():
     table = to_html("| | steps/s |\n|---|---|\n| maze | **3** |")
     assert '<th scope="col">steps/s</th>' in table
-    assert '<tr><th scope="row">maze</th><td data-label="steps/s"><strong>3</strong></td></tr>' in table
+    assert '<tr><th scope="row">maze</th><td class="short" data-label="steps/s"><strong>3</strong></td></tr>' in table
 
 
 def test_links_lead_where_the_page_says_or_nowhere():

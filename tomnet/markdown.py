@@ -20,6 +20,8 @@ INLINE = re.compile(
     re.DOTALL,
 )
 
+SHORT = 16  # characters: a number with its interval, say, which is not to be broken into two lines
+
 
 def to_html(text: str, link: Link = lambda target: None) -> str:
     """Links lead nowhere unless told: a page decides what it trusts."""
@@ -81,6 +83,11 @@ def _code(text: str) -> str:
     return f"<pre>{escape(text.strip(chr(10)))}</pre>"
 
 
+def _cell(label: str, text: str, link: Link) -> str:
+    short = ' class="short"' if len(text) <= SHORT else ""
+    return f'<td{short} data-label="{escape(label)}">{inline(text, link)}</td>'
+
+
 def _table(block: str, link: Link) -> str:
     """Each cell knows its column: on a phone, a row becomes a card."""
     columns, _, *rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in block.splitlines()]
@@ -88,7 +95,7 @@ def _table(block: str, link: Link) -> str:
     body = []
     for first, *cells in rows:
         labelled = zip(columns[1:], cells)
-        filled = "".join(f'<td data-label="{escape(label)}">{inline(cell, link)}</td>' for label, cell in labelled)
+        filled = "".join(_cell(label, cell, link) for label, cell in labelled)
         body.append(f'<tr><th scope="row">{inline(first, link)}</th>{filled}</tr>')
     lines = "\n".join(body)
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n<tbody>\n{lines}\n</tbody></table></div>'
