@@ -135,6 +135,15 @@ def test_a_trip_that_no_agent_made_is_not_shown():
     assert "from there" not in figures.captions(result)["figure-6"]
 
 
+def test_swaps_that_nobody_met_are_not_shown():
+    result = hand_made("false-beliefs-mixed")
+    assert "D_JS between the two next policies 0.300 nats" in figures.captions(result)["figure-10"]
+    result.tables["examples"]["in_view"] = None
+    assert "no swap in view among these agents" in figures.captions(result)["figure-10"]
+    result.tables["examples"]["out_of_view"] = None
+    assert [*figures.panels_for(result)] == [*figures.captions(result)] == ["figure-12c-d"]
+
+
 def test_an_observer_far_below_the_ideal_one_can_be_drawn_too():
     result = hand_made("goal-snapshots")
     for row in result.tables["comparison"]:
