@@ -19,7 +19,7 @@ from tomnet.errors import BadFile
 from tomnet.experiments.claims import Claim
 from tomnet.experiments.ledger import STATEMENTS
 from tomnet.experiments.registry import EXPERIMENTS
-from tomnet.experiments.run import AGENTS
+from tomnet.experiments.run import AGENTS, load_result
 from tomnet.files import load_arrays, read_jsonl, write_json
 from tomnet.interrupts import Interrupted
 from tomnet.observer.checkpoint import OBSERVER_FORMAT, VERSION, save_observer
@@ -172,6 +172,31 @@ def test_bench_json_is_nothing_but_json(tomnet, monkeypatch):
     assert json.loads(tomnet("bench", "world", "--json")[1])["measurements"] == [row, row]
 
 
+def test_evaluate_draws_what_it_measured_where_it_is_told_to(tomnet, evaluated, here, monkeypatch):
+    drawn = []
+    monkeypatch.setattr("tomnet.figures.save_figures", lambda result, folder: drawn.append(folder))
+    save_members(here / "zoo" / NAME, "{}.safetensors")
+    assert tomnet("evaluate", NAME, "--out", "mine")[0] == 0
+    assert load_result(Path("mine")).experiment == NAME
+    assert drawn == [Path("mine/figures")]
+
+
+def test_results_become_a_page_and_slim_data_beside_it(tomnet, evaluated, here, refusal):
+    save_members(here / "zoo" / NAME, "{}.safetensors")
+    whole = tomnet("evaluate", NAME, "--json")[1]
+    Path("results.json").write_text(whole)
+    code, page, _ = tomnet("results", "results.json")
+    assert (code, page.count("[G1](#g1): **0.500 [0.400, 0.600]** share")) == (0, 1)
+    assert tomnet("results", "results.json", "--out", "results.md")[0] == 0
+    assert Path("results.md").read_text() == page
+    assert Path("results.json").read_text() == whole  # its tables are not lost
+    assert tomnet("results", "results.json", "--out", "docs/mine.md")[0] == 0
+    assert "tables" not in Path("docs/mine.json").read_text()
+    assert "[mine.json](mine.json)" in Path("docs/mine.md").read_text()
+    assert tomnet("results", "docs/mine.json")[1] == page
+    assert "out = mine.json: must end in .md" in refusal("results", "results.json", "--out", "mine.json")
+
+
 def test_an_observer_file_takes_the_place_of_the_pretrained_one(tomnet, evaluated, here):
     save_members(here / "zoo" / NAME, "{}.safetensors")
     other = made_up(CONFIG, seed=9)
@@ -232,6 +257,7 @@ def test_figures_are_drawn_again_without_training(tomnet, here, monkeypatch):
         (("run", NAME, "--out="), "--out is empty"),
         (("figures", ""), "an argument is empty"),
         (("evaluate", NAME, "--model", "nowhere"), "nowhere: no such file or directory"),
+        (("results", "nowhere"), "nowhere: no such file or directory"),
         (("report",), "nothing is pretrained"),
         (("figures", "nowhere"), "no such file or directory"),
     ],

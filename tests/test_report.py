@@ -42,7 +42,8 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
-    page = build_report([hand_made(name) for name in EXPERIMENTS], folder, cards={"goal-inference": "<b>bold</b>"})
+    cards = {name: f"# Card of {name}\n\nSee [their card](../agents/README.md)." for name in (*EXPERIMENTS, "agents")}
+    page = build_report([hand_made(name) for name in EXPERIMENTS], folder, cards=cards)
     assert page == folder / "index.html"
     return folder
 
@@ -79,14 +80,14 @@ def test_the_page_asks_nothing_of_the_network(html, page):
 
 def test_linked_files_are_there(folder, page):
     links = [target for target in page.attributes("href") if not target.startswith("#")]
-    assert "results.json" in links
+    assert links[:2] == ["pages/deviations.html", "results.json"]  # the data are at the top
     assert all((folder / link).is_file() for link in links)
     stems = {f"figure-{n}" for experiment in EXPERIMENTS.values() for n in experiment.figures} | {"figure-1"}
     assert {path.name for path in (folder / "figures").iterdir()} == {f"{s}.{f}" for s in stems for f in ("svg", "png")}
 
 
 def test_every_claim_is_in_the_ledger_with_its_verdict_in_words(html):
-    rows = dict(re.findall(r'<tr><th scope="row">(\w\d)</th>(.*?)</tr>', html))
+    rows = dict(re.findall(r'<tr><th scope="row" id="claim-(\w\d)">(.*?)</tr>', html))
     for name, experiment in EXPERIMENTS.items():
         for claim in hand_made(name).claims:
             assert claim.id in experiment.claims
@@ -122,8 +123,33 @@ def test_results_json(folder):
     assert {"device", "commit", "seed", "cores", "agents"} <= set(written["environment"])
 
 
-def test_a_card_is_shown_as_it_is_written(html):
-    assert "<pre>&lt;b&gt;bold&lt;/b&gt;</pre>" in html
+def test_a_claim_leads_to_what_decides_it_and_back(html):
+    for name, experiment in EXPERIMENTS.items():
+        section = html.split(f'<section id="{name}">')[1].split("</section>")[0]
+        for id in experiment.claims:
+            assert f'id="claim-{id}"><a href="#{name}">{id}</a>' in html
+            assert f'<a href="#claim-{id}">{id}</a>' in section
+
+
+def test_every_figure_has_the_command_that_draws_it(html):
+    for figure in re.findall(r"<figure id.*?</figure>", html, flags=re.DOTALL):
+        assert "<code>tomnet " in figure
+    assert "<code>tomnet evaluate goal-inference --agents 7 --seed 3 --out DIR</code>" in html
+
+
+def test_cards_and_docs_are_pages_that_lead_to_each_other(folder, page):
+    pages = {path.stem: path.read_text() for path in (folder / "pages").iterdir()}
+    assert set(pages) == {*EXPERIMENTS, "agents", "deviations", "performance"}
+    assert '<h1 id="card-of-agents">' in pages["agents"]
+    assert '<a href="agents.html">their card</a>' in pages["false-beliefs"]
+    assert {f"pages/{name}.html" for name in (*EXPERIMENTS, "agents", "deviations")} <= set(page.attributes("href"))
+    for text in pages.values():
+        one = Page(text)
+        assert "../index.html" in one.attributes("href")
+        for target in one.attributes("href"):
+            path, _, place = target.partition("#")
+            assert (folder / "pages" / path).is_file()
+            assert not place or place in Page((folder / "pages" / path).read_text()).attributes("id")
 
 
 def test_hostile_text_is_only_text(tmp_path):
@@ -148,7 +174,10 @@ def test_hostile_text_is_only_text(tmp_path):
     written = build_report([result], tmp_path / "out", cards={"greedy-agents": card}).read_text()
     parsed = Page(written)
     assert "script" not in {tag for tag, _ in parsed.tags}
-    assert "".join(parsed.text).count("<script>alert(1)</script>") >= 6
+    assert "".join(parsed.text).count("<script>alert(1)</script>") >= 5
+    shown = Page((tmp_path / "out" / "pages" / "greedy-agents.html").read_text())
+    assert "script" not in {tag for tag, _ in shown.tags}
+    assert "<script>alert(1)</script>" in "".join(shown.text)
 
 
 def test_missing_experiments_are_named(tmp_path):

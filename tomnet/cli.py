@@ -124,6 +124,10 @@ class Evaluate:
         ),
     ] = None
     agents: Agents = None
+    out: Annotated[
+        Path | None,
+        arg(metavar="DIR", help="also write result.json and the figures here", help_behavior_hint="(default: no)"),
+    ] = None
     json: bool = False
     """print claims, tables and environment as JSON"""
 
@@ -131,6 +135,13 @@ class Evaluate:
         from .experiments.registry import find
 
         result = measure(find(self.name), self.model, self.agents, self.seed)
+        if self.out is not None:
+            from .experiments.run import RESULT
+            from .figures import save_figures
+            from .files import write_json
+
+            write_json(self.out / RESULT, result.to_json())
+            save_figures(result, self.out / "figures")
         if self.json:
             from .report import summary
 
@@ -168,10 +179,42 @@ class Report:
             results.append(result)
             verdicts = ", ".join(f"{claim.id} {shown_verdict(claim, result)}" for claim in result.claims)
             say(f"      {verdicts} ({result.seconds:.0f} s)")
-        cards = {name: zoo.card(name) for name in (result.experiment for result in results)}
+        cards = {result.experiment: zoo.card(result.experiment) for result in results}
+        cards |= {zoo.AGENTS: zoo.agents_card()}
         cards = {name: card for name, card in cards.items() if card.exists()}
         page = build_report(results, self.out, cards=cards, seconds=time.monotonic() - started)
         print(f"{page} after {time.monotonic() - started:.0f} s")
+
+
+@dataclasses.dataclass
+class Results:
+    """Every claim of a report as a page of Markdown, from its results.json: docs/results.md is one."""
+
+    path: Annotated[Positional[Path], arg(metavar="FILE", help="results.json, or what `evaluate --json` printed")]
+    out: Annotated[
+        Path | None,
+        arg(
+            metavar="FILE.md",
+            help="write it here, and beside it, as FILE.json, the claims that it was made from",
+            help_behavior_hint="(default: print it)",
+        ),
+    ] = None
+
+    def __call__(self) -> None:
+        from .files import write_atomically, write_json
+        from .results_page import read_results, results_markdown, slim
+
+        results = read_results(self.path)
+        if self.out is None:
+            print(results_markdown(results), end="")
+            return
+        if self.out.suffix != ".md":
+            raise BadSetting("out", self.out, "must end in .md")
+        data = self.out.with_suffix(".json")
+        if data.resolve() != self.path.resolve():  # which would lose its tables
+            write_json(data, slim(results))
+        write_atomically(self.out, results_markdown(results, data.name).encode())
+        print(self.out)
 
 
 @dataclasses.dataclass
@@ -228,6 +271,7 @@ COMMANDS: dict[str, type] = {
     "run": Run,
     "evaluate": Evaluate,
     "report": Report,
+    "results": Results,
     "figures": Figures,
     "agents": AgentsGroup,
     "sally-anne": SallyAnne,

@@ -2,7 +2,8 @@
 
     build_report([load_result(folder) for folder in runs], "report")     # report/index.html, figures/ …
 
-The page is a single file that asks nothing of the network: style and figures are inside it.
+The page is a single file that asks nothing of the network: style and figures are inside it. Model cards and docs lie
+beside it as pages of their own.
 """
 
 import base64
@@ -20,19 +21,20 @@ from .figures import architecture_figure, captions, figures_for, panels_for, sav
 from .figures.architecture import CAPTION, architecture_panel
 from .figures.numbers import NumberTable, numbers_for
 from .figures.panels import Panel, compose, render
-from .figures.style import NOTHING, plain
+from .figures.style import NOTHING
 from .files import write_atomically, write_json
+from .report_pages import html_page, write_pages
+from .results_page import SIGNS, measured, number_text
 
-STYLE = Path(__file__).with_name("report_page.css")
 TITLE = "Machine Theory of Mind: the report"
 ABOUT = (
     "An observer, ToMnet, watches what an agent does and learns to predict what it will do next. This page "
     "checks the claims of “Machine Theory of Mind” (Rabinowitz et al., 2018), one by one, on agents that "
     "the observer has never met: in sections 3.1 and 3.2 beside an ideal observer that knows how such agents are "
     "made and reasons exactly, further on beside the agents themselves. The rule that decides each claim stands "
-    "beside it; what was changed after a trial is in docs/deviations.md."
+    "beside it; what was changed after a trial is in {deviations}."
 )
-SIGNS = {"reproduced": "✓", "partly": "◐", "not reproduced": "✗", "not evaluated": "–"}
+DATA = "The data: {results} has every claim and the tables behind every figure."
 LEDGER = ("id", "claim", "verdict", "measured [95% interval]", "ideal, or the agents themselves", "paper")
 KEPT = ("preset", "seed", "seconds", "tables")
 
@@ -44,10 +46,10 @@ def build_report(
     cards: Mapping[str, str | Path] | None = None,
     seconds: float | Mapping[str, float] | None = None,
 ) -> Path:
-    """Write `index.html`, `results.json` and `figures/` into `folder`; the page's path.
+    """Write `index.html`, `results.json`, `figures/` and `pages/` into `folder`; the page's path.
 
-    `cards` holds the observers' model cards by experiment, as text or as files. `seconds` is how long it all
-    took, or each experiment; without it, the page gives the time that each result reports.
+    `cards` holds the observers' model cards by experiment, and that of the `agents`, as text or as files. `seconds` is
+    how long it all took, or each experiment; without it, the page gives the time that each result reports.
     """
     folder = Path(folder)
     by_name = {result.experiment: result for result in results}
@@ -55,7 +57,8 @@ def build_report(
     for result in results:
         save(figures_for(result), folder / "figures")
     write_json(folder / "results.json", summary(results))
-    parts = [_head(), _counts(by_name), _contents(), _ledger(by_name), _architecture()]
+    pages = write_pages(folder, cards or {})
+    parts = [_head(pages), _counts(by_name), _contents(), _ledger(by_name), _architecture()]
     spent = seconds if isinstance(seconds, Mapping) else {}
     for experiment in EXPERIMENTS.values():
         result = by_name.get(experiment.name)
@@ -63,11 +66,11 @@ def build_report(
             parts.append(_missing(experiment))
         else:
             took = spent.get(experiment.name, result.seconds)
-            parts.append(_experiment(experiment, result, took, (cards or {}).get(experiment.name)))
+            parts.append(_experiment(experiment, result, took, pages))
     total = seconds if isinstance(seconds, int | float) else None
     parts.append(_environment(results, total))
     page = folder / "index.html"
-    write_atomically(page, _page("\n".join(parts)).encode())
+    write_atomically(page, html_page(TITLE, "\n".join(parts)).encode())
     return page
 
 
@@ -96,25 +99,18 @@ def environment_of(results: list[Result]) -> dict[str, Any]:
 # --- The page
 
 
-def _page(body: str) -> str:
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(TITLE)}</title>
-<style>
-{STYLE.read_text()}</style>
-</head>
-<body>
-{body}
-</body>
-</html>
+def _head(pages: Mapping[str, str]) -> str:
+    return f"""<header>
+<h1>{escape(TITLE)}</h1>
+<p>{escape(ABOUT).format(deviations=_link(pages.get("deviations"), "docs/deviations.md"))}</p>
+<p>{escape(DATA).format(results=_link("results.json", "results.json"))}</p>
+</header>
 """
 
 
-def _head() -> str:
-    return f"<header>\n<h1>{escape(TITLE)}</h1>\n<p>{escape(ABOUT)}</p>\n</header>\n"
+def _link(to: str | None, text: str) -> str:
+    """A link, or only its text where it would lead nowhere."""
+    return f'<a href="{escape(to)}">{escape(text)}</a>' if to else escape(text)
 
 
 def _counts(by_name: Mapping[str, Result]) -> str:
@@ -145,7 +141,7 @@ def _ledger(by_name: Mapping[str, Result]) -> str:
     rows = {}
     for name, experiment in EXPERIMENTS.items():
         if name in by_name:
-            rows |= {claim.id: _claim(claim) for claim in by_name[name].claims}
+            rows |= {claim.id: _claim(claim, experiment) for claim in by_name[name].claims}
         else:
             rows |= {id: _unknown_claim(id, experiment) for id in experiment.claims}
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in LEDGER)
@@ -165,40 +161,38 @@ def _ledger(by_name: Mapping[str, Result]) -> str:
 """
 
 
-def _claim(claim: Claim) -> str:
-    interval = f" [{_number(claim.interval[0])}, {_number(claim.interval[1])}]" if claim.interval else ""
-    measured = f'<span class="number">{escape(_number(claim.value) + interval)}</span>'
+def _claim(claim: Claim, experiment: Experiment) -> str:
+    value = f'<span class="number">{escape(measured(claim.value, claim.interval))}</span>'
     details = f"<p>{escape(claim.decided_by)}</p>" + (_definitions(claim.detail) if claim.detail else "")
     return (
-        f'<tr><th scope="row">{escape(claim.id)}</th>'
+        f"<tr>{_claim_id(claim.id, experiment)}"
         f'<td class="wordy">{escape(claim.statement)}'
         f"<details><summary>how it is decided</summary>{details}</details></td>"
         f'<td class="wordy">{_verdict(claim.verdict)}</td>'
-        f'<td data-label="measured">{measured}<span class="unit">{escape(claim.unit)}</span></td>'
-        f"{_cell('ideal, or the agents themselves', _number(claim.ideal))}{_cell('paper', claim.paper or NOTHING)}</tr>"
+        f'<td data-label="measured">{value}<span class="unit">{escape(claim.unit)}</span></td>'
+        f"{_cell('ideal, or the agents themselves', number_text(claim.ideal))}"
+        f"{_cell('paper', claim.paper or NOTHING)}</tr>"
     )
 
 
 def _unknown_claim(id: str, experiment: Experiment) -> str:
     why = f"{experiment.title}: no observer was evaluated"
     return (
-        f'<tr><th scope="row">{escape(id)}</th>'
+        f"<tr>{_claim_id(id, experiment)}"
         f'<td class="wordy">{escape(STATEMENTS[id])}<span class="unit">{escape(why)}</span></td>'
         f'<td class="wordy">{_verdict("not evaluated")}</td>{3 * _cell("", NOTHING)}</tr>'
     )
+
+
+def _claim_id(id: str, experiment: Experiment) -> str:
+    """It leads to the figures and numbers that decide it, and is what they lead back to."""
+    return f'<th scope="row" id="claim-{escape(id)}">{_link(f"#{experiment.name}", id)}</th>'
 
 
 def _cell(label: str, text: str) -> str:
     """A cell; one without content is dropped where a phone turns the row into a card."""
     empty = ' class="empty"' if text == NOTHING else ""
     return f'<td{empty} data-label="{escape(label)}">{escape(text)}</td>'
-
-
-def _number(value: Any) -> str:
-    """Counts and certainties without digits that say nothing: 6, not 6.000; small numbers with some that do."""
-    if value is None:
-        return plain(value)
-    return plain(value, 0 if float(value).is_integer() else 4 if abs(value) < 0.01 else 3)
 
 
 def _definitions(values: Mapping[str, Any], kind: str = "") -> str:
@@ -214,7 +208,7 @@ def _words(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return _number(value)
+        return number_text(value)
     if isinstance(value, Mapping):
         return ", ".join(f"{name}: {_words(inner)}" for name, inner in value.items())
     if isinstance(value, list | tuple):
@@ -226,31 +220,46 @@ def _words(value: Any) -> str:
 
 
 def _architecture() -> str:
-    figure = _figure("figure-1", [architecture_panel()], CAPTION)
+    figure = _figure("figure-1", [architecture_panel()], CAPTION, "tomnet report")
     return f'<section id="architecture">\n<h2>The observer</h2>\n{figure}\n</section>\n'
 
 
-def _experiment(experiment: Experiment, result: Result, seconds: float, card: str | Path | None) -> str:
+def _experiment(experiment: Experiment, result: Result, seconds: float, pages: Mapping[str, str]) -> str:
     name = escape(experiment.name)
     agents = result.environment.get("agents", NOTHING)
     words = captions(result)
-    figures = "\n".join(_figure(stem, panels, words[stem]) for stem, panels in panels_for(result).items())
+    command = f"tomnet evaluate {experiment.name} --agents {agents} --seed {result.seed} --out DIR"
+    figures = "\n".join(_figure(stem, panels, words[stem], command) for stem, panels in panels_for(result).items())
     numbers = "\n".join(map(_number_table, numbers_for(result)))
     networks = f"held-out networks in about {agents} meetings or walks"
     whom = networks if experiment.about_networks else f"{agents} agents"
     about = (
         f"Section {experiment.section} of the paper. Observers of the preset “{result.preset}”, evaluated "
-        f"on {whom} (seed {result.seed}) in {seconds:.0f} s. Claims: "
-        f"{', '.join(experiment.claims)}."
+        f"on {whom} (seed {result.seed}) in {seconds:.0f} s."
     )
     return f"""<section id="{name}">
 <h2>{escape(experiment.title)}</h2>
-<p class="about">{escape(about)}</p>
+<p class="about">{escape(about)}{_cards(experiment, pages)}</p>
+{_verdicts(experiment, result)}
 {figures}
 {numbers}
-{_card(card)}
 </section>
 """
+
+
+def _verdicts(experiment: Experiment, result: Result) -> str:
+    """The claims decided here, each a way back to its line of the ledger."""
+    found = {claim.id: claim.verdict for claim in result.claims}
+    items = [f"{_link(f'#claim-{id}', id)} {_verdict(found.get(id, 'not evaluated'))}" for id in experiment.claims]
+    return f'<ul class="counts" aria-label="Claims">{"".join(f"<li>{item}</li>" for item in items)}</ul>'
+
+
+def _cards(experiment: Experiment, pages: Mapping[str, str]) -> str:
+    cards = {experiment.name: "the observers"}
+    if experiment.about_networks:
+        cards["agents"] = "the agents"
+    links = [_link(pages[name], text) for name, text in cards.items() if name in pages]
+    return f" Model cards: {', '.join(links)}." if links else ""
 
 
 def _missing(experiment: Experiment) -> str:
@@ -263,7 +272,7 @@ figure {", ".join(experiment.figures)} and claim {", ".join(experiment.claims)} 
 """
 
 
-def _figure(stem: str, panels: Iterable[Panel], caption: str) -> str:
+def _figure(stem: str, panels: Iterable[Panel], caption: str, command: str) -> str:
     panels = list(panels)
     number = escape(stem.removeprefix("figure-"))
     images = "\n".join(_image(panel) for panel in panels)
@@ -273,7 +282,8 @@ def _figure(stem: str, panels: Iterable[Panel], caption: str) -> str:
 {images}
 </div>
 <figcaption><strong>Figure {number}.</strong> {escape(caption)}
-<span class="files"><a href="figures/{escape(stem)}.svg">SVG</a>, <a href="figures/{escape(stem)}.png">PNG</a></span>
+<span class="files"><span>{_link(f"figures/{stem}.svg", "SVG")}, {_link(f"figures/{stem}.png", "PNG")}, drawn by</span>
+<code>{escape(command)}</code></span>
 </figcaption>
 </figure>"""
 
@@ -304,13 +314,6 @@ def _number_table(table: NumberTable) -> str:
 </div>"""
 
 
-def _card(card: str | Path | None) -> str:
-    if card is None:
-        return ""
-    text = card.read_text() if isinstance(card, Path) else card
-    return f'<details class="card"><summary>model card</summary><pre>{escape(text)}</pre></details>'
-
-
 def _environment(results: list[Result], total: float | None) -> str:
     values = environment_of(results)
     if total is not None:
@@ -319,6 +322,5 @@ def _environment(results: list[Result], total: float | None) -> str:
     return f"""<section id="environment">
 <h2>Environment</h2>
 {shown}
-<p><a href="results.json">results.json</a> has every claim and the tables behind every figure.</p>
 </section>
 """

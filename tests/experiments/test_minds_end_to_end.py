@@ -42,7 +42,9 @@ def check(result, tmp_path) -> None:
     json.loads((tmp_path / "result.json").read_text(), parse_constant=lambda name: pytest.fail(f"{name} in a file"))
     again = load_result(tmp_path)
     drawn = figures.figures_for(again)
-    assert [*drawn] == [f"figure-{number}" for number in experiment.figures]
+    # nor may any of them have led to a swap that is worth showing
+    missing = set() if any(again.tables.get("examples", {}).values()) else {"10"}
+    assert [*drawn] == [f"figure-{number}" for number in experiment.figures if number not in missing]
     assert all(render(figure, "svg") for figure in drawn.values())
     assert set(figures.captions(again)) == set(drawn)
 

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from figures.hand_made_agents import example
+
 from tomnet.experiments.minds import MIXED
 
 SIZE = 11
@@ -104,6 +106,7 @@ def false_beliefs_tables() -> dict[str, Any]:
 
 def false_beliefs_mixed_tables() -> dict[str, Any]:
     return {
+        "examples": {"in_view": example(2, 0.3), "out_of_view": example(5, 0.0)},
         "agents": {name: agents_own(name) for name in MIXED},
         "natural": {name: curves(name) for name in MIXED},
     }

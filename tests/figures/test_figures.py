@@ -4,6 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 from figures.hand_made import hand_made
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from tomnet import figures
 from tomnet.errors import TomnetError
@@ -134,6 +135,15 @@ def test_a_trip_that_no_agent_made_is_not_shown():
     assert "from there" not in figures.captions(result)["figure-6"]
 
 
+def test_swaps_that_nobody_met_are_not_shown():
+    result = hand_made("false-beliefs-mixed")
+    assert "D_JS between the two next policies 0.300 nats" in figures.captions(result)["figure-10"]
+    result.tables["examples"]["in_view"] = None
+    assert "no swap in view among these agents" in figures.captions(result)["figure-10"]
+    result.tables["examples"]["out_of_view"] = None
+    assert [*figures.panels_for(result)] == [*figures.captions(result)] == ["figure-12c-d"]
+
+
 def test_an_observer_far_below_the_ideal_one_can_be_drawn_too():
     result = hand_made("goal-snapshots")
     for row in result.tables["comparison"]:
@@ -159,6 +169,22 @@ def test_panels_fill_two_columns_and_a_last_one_the_whole_row():
     panels = [Panel(letter, "title", "alt", lambda place: widths.append(place.bbox.width)) for letter in "abc"]
     figure = compose(panels)
     assert widths == pytest.approx([figure.bbox.width / 2, figure.bbox.width / 2, figure.bbox.width], rel=0.01)
+
+
+@every_experiment
+def test_labels_below_the_axes_do_not_run_into_each_other(name):
+    """In a panel by itself, one column wide, as the page sets it."""
+    for stem, members in figures.panels_for(hand_made(name)).items():
+        for panel in members:
+            figure = compose([panel], columns=1)
+            FigureCanvasAgg(figure).draw()
+            labels = [axes.xaxis.label for axes in figure.axes if axes.axison]
+            ticks = [label for axes in figure.axes if axes.axison for label in axes.get_xticklabels()]
+            for texts in (labels, ticks):
+                boxes = [text.get_window_extent() for text in texts if text.get_visible() and text.get_text()]
+                for number, box in enumerate(boxes):
+                    overlapping = [other for other in boxes[:number] if box.overlaps(other)]
+                    assert not overlapping, f"{stem}{panel.letter}"
 
 
 def test_the_architecture_needs_no_result():

@@ -12,14 +12,17 @@ there about beliefs.
 from typing import Any
 
 from ..observer.tomnet import ToMnet
+from ..observer.training import EVALUATION_STREAM, stream
+from ..world.gridworld import SUBGOAL_MAZE
 from .claims import Claim, verdict
 from .experiment import Experiment, Member, Preset
 from .ledger import STATEMENTS
-from .minds import MIXED, NARROW, WIDE, mixed_member
+from .minds import FIVE, MIXED, NARROW, WIDE, mixed_member
 from .mixed_company import SHOWN, SIGHTED, curves_of, futures_of, walk_all
 from .natural_swaps import networks_of
 from .swap_curves import GAP, agreement, gap_at, parting, widest
 from .swap_effects import NOTICEABLE, swap_claims, swap_table
+from .swap_examples import swap_examples
 
 
 def members(preset: Preset) -> tuple[Member, ...]:
@@ -28,9 +31,12 @@ def members(preset: Preset) -> tuple[Member, ...]:
 
 def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict[str, Any], list[Claim]]:
     walks = walk_all(seed, MIXED, agents)
+    (shown,) = FIVE
+    key = stream(seed, EVALUATION_STREAM)
     tables = {
         "agents": {name: swap_table(networks_of(each)) for name, each in walks.items()},
         "natural": curves_of(walks, observers["mixed"], futures_of(seed, SHOWN, agents)),
+        "examples": swap_examples(key, walks[shown].agents, walks[shown].pairs, SUBGOAL_MAZE),
     }
     return tables, _claims(tables)
 
@@ -64,7 +70,7 @@ EXPERIMENT = Experiment(
     name="false-beliefs-mixed",
     title="False beliefs in a mixed population",
     section="3.4",
-    figures=("12c-d",),
+    figures=("10", "12c-d"),
     claims=("F1", "F5", "F7"),
     members=members,
     evaluate=evaluate,

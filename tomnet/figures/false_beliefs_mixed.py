@@ -1,4 +1,4 @@
-"""Figure 12c-d: one observer of agents with different fields of view."""
+"""Figures 10 and 12c-d: what a swap does to agents, and one observer of agents with different fields of view."""
 
 from typing import Any
 
@@ -8,6 +8,7 @@ from ..episodes.targets import GAMMAS
 from ..experiments.experiment import Result
 from . import style
 from .panels import Panel, Panels, compose_all
+from .subgoal_task import subgoal_caption, subgoal_panels
 from .swap_curves import (
     CONDITION_SIGNS,
     WHO,
@@ -30,6 +31,7 @@ def draw(result: Result) -> dict[str, Figure]:
 def panels(result: Result) -> Panels:
     natural = result.tables["natural"]
     return {
+        **subgoal_panels(result.tables["examples"]),
         "figure-12c-d": (
             Panel(
                 "c",
@@ -52,7 +54,7 @@ def panels(result: Result) -> Panels:
                 lambda place: successors(place, natural),
                 3.6,
             ),
-        )
+        ),
     }
 
 
@@ -85,23 +87,26 @@ def successors(place: SubFigure, natural: dict[str, Any]) -> None:
             for shift, name in zip((-0.06, 0.06), SHOWN):
                 marker, colour = CONDITION_SIGNS[name]
                 series(axes, shown[name], who, f"successor {gamma}", marker=marker, colour=colour, shift=shift)
-            set_distances(axes, shown)
+            set_distances(axes, shown, every=3)
             axes.label_outer()
         row[0].set_ylabel(f"{title}\n$D_{{JS}}$, nats")
     from_zero(*grid.flat)
     for axes, gamma in zip(grid[0], GAMMAS):
         axes.set_title(f"γ = {gamma}", fontsize=7.5)
+    for axes in (grid[-1][0], grid[-1][-1]):
+        axes.set_xlabel("")  # the middle one speaks for all three: side by side they run into each other
     condition_legend(place, SHOWN)
 
 
 def captions(result: Result) -> dict[str, str]:
-    natural = result.tables["natural"]
+    natural, examples = result.tables["natural"], result.tables["examples"]
 
     def at(who: str, far: int) -> str:
         pair = [natural[name]["by_distance"][far - 1][who]["policy"] for name in SHOWN]
         return f"{said(pair[0])} and {said(pair[1])}"
 
-    return {
+    figure_10 = {"figure-10": subgoal_caption(examples)} if any(examples.values()) else {}
+    return figure_10 | {
         "figure-12c-d": (
             "The natural Sally-Anne test in a mixed population: one ToMnet, which is not told who sees how far. For a "
             f"swap at distance 2, the policies of 3×3 and 9×9 agents change by {at('agents', 2)} nats of D_JS, and "

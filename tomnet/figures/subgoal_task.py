@@ -96,7 +96,6 @@ def subgoal_panels(examples: dict[str, dict[str, Any] | None]) -> Panels:
     shown = {name: example for name, example in examples.items() if example is not None}
     if not shown:
         return {}
-    preferred = ", ".join(sorted({LETTERS[example["preferred"]] for example in shown.values()}))
 
     def each(draw) -> Any:
         def panel(place: SubFigure) -> None:
@@ -110,7 +109,7 @@ def subgoal_panels(examples: dict[str, dict[str, Any] | None]) -> Panels:
         "figure-10": (
             Panel(
                 "a",
-                f"The way to the subgoal (★), of agents that prefer {preferred}",
+                "The way to the subgoal (★)",
                 "Gridworlds with the agent's trajectory to the subgoal. Dark cells were never in view, light ones "
                 "were, white ones are in view when the subgoal is eaten.",
                 each(_way),
@@ -150,6 +149,7 @@ def subgoal_panels(examples: dict[str, dict[str, Any] | None]) -> Panels:
 def _way(axes: Axes, example: dict[str, Any], title: str) -> None:
     draw_trajectory(axes, with_subgoal(example["episode"]), title=title)
     draw_fog(axes, example["visibility"])
+    axes.set_xlabel(f"this agent prefers {LETTERS[example['preferred']]}", fontsize=7)
 
 
 def _swap(axes: Axes, example: dict[str, Any], title: str) -> None:

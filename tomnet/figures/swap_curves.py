@@ -80,10 +80,11 @@ def side_by_side(
     return both[0], both[1]
 
 
-def set_distances(axes: Axes, tables: Mapping[str, dict[str, Any]]) -> None:
+def set_distances(axes: Axes, tables: Mapping[str, dict[str, Any]], every: int = 1) -> None:
+    """Narrow axes have room for every third number only."""
     far = [row["distance"] for table in tables.values() for row in measured(table, "observer", "policy")]
     last = max(far, default=2)
-    axes.set(xlim=(0.5, last + 0.5), xticks=range(1, last + 1), xlabel=ACROSS)
+    axes.set(xlim=(0.5, last + 0.5), xticks=range(1, last + 1, every), xlabel=ACROSS)
 
 
 def from_zero(*sharing: Axes) -> None:
