@@ -31,7 +31,9 @@ check: setup
 
 docs: setup
 	$(BIN)/python -m tomnet.zoo.overview docs/observers.md
-	$(BIN)/pdoc tomnet --docformat markdown --no-show-source --output-directory build/api
+	# pdoc shows what is loaded already
+	$(BIN)/python -c 'from tomnet import *; from pdoc.__main__ import cli; cli()' \
+		tomnet '!tomnet.experiments.' --docformat markdown --no-show-source --output-directory build/api
 
 bench: setup
 	$(BIN)/tomnet bench

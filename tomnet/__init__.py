@@ -77,7 +77,8 @@ def __getattr__(name: str) -> Any:
         return import_module("tomnet.experiments")
     if name not in _HOME:
         raise AttributeError(f"module 'tomnet' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    globals()[name] = value = getattr(import_module(_HOME[name]), name)  # once, and then at once
+    return value
 
 
 def __dir__() -> list[str]:
