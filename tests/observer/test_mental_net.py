@@ -78,7 +78,7 @@ def test_an_agent_that_has_not_acted_yet_has_an_empty_mind(reading):
 
 def test_more_room_than_needed_changes_nothing(observer, reading):
     encounters = encounters_with(current_episodes())
-    roomy, _ = eqx.filter_jit(observer.read)(encounters, Room(96, 96, (5, 5, 5)))
+    roomy, _ = eqx.filter_jit(observer.read)(encounters.history, encounters.query, Room(96, 96, (5, 5, 5)))
     np.testing.assert_allclose(roomy.mental.mean, reading.mental.mean, atol=1e-5)
     np.testing.assert_allclose(roomy.predictions.action, reading.predictions.action, atol=1e-5)
 
