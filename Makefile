@@ -1,6 +1,7 @@
 # make report   the pretrained observers: evaluate, draw, write report/index.html
 # make test     everything the CI runs
 # make check    style and types
+# make docs     the API reference, build/api/index.html, and docs/observers.md
 # make bench    throughput on this machine
 # make lock     resolve requirements.lock again (needs uv)
 
@@ -15,7 +16,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 2
 BIN := .venv/bin
 STAMP := .venv/installed
 
-.PHONY: report test check bench setup lock clean
+.PHONY: report test check docs bench setup lock clean
 
 report: setup
 	$(BIN)/tomnet report --out report
@@ -27,6 +28,12 @@ check: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
+
+docs: setup
+	$(BIN)/python -m tomnet.zoo.overview docs/observers.md
+	# pdoc shows what is loaded already
+	$(BIN)/python -c 'from tomnet import *; from pdoc.__main__ import cli; cli()' \
+		tomnet '!tomnet.experiments.' --docformat markdown --no-show-source --output-directory build/api
 
 bench: setup
 	$(BIN)/tomnet bench
@@ -45,7 +52,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@touch $@
 
 lock:
-	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
+	uv pip compile pyproject.toml --extra dev --extra docs --universal --python-version 3.11 --generate-hashes \
 		--no-header --annotation-style line --quiet -o requirements.lock
 
 clean:

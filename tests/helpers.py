@@ -10,6 +10,7 @@ import numpy as np
 from tomnet.agents.random_policy import RandomAgent
 from tomnet.episodes.encounter import Encounter
 from tomnet.episodes.episode import NONE, Episode, Snapshot
+from tomnet.episodes.history import History
 from tomnet.episodes.targets import Targets
 from tomnet.observer.checkpoint import blank_observer
 from tomnet.observer.tomnet import ObserverConfig, ToMnet
@@ -76,7 +77,7 @@ def random_encounters(
         return jnp.asarray(random.random((*shape, size, size)) < 0.2)
 
     successor = random.dirichlet(np.ones(size * size), (agents, 3)).reshape(agents, 3, size, size)
-    return Encounter(
+    history = History(
         past=Episode(
             walls=walls(agents, past),
             agent_cells=cells(agents, past, time),
@@ -87,7 +88,9 @@ def random_encounters(
             length=jnp.asarray(random.integers(1, time, (agents, past), endpoint=True), jnp.int16),
         ),
         past_real=jnp.arange(past) < jnp.asarray(past_counts)[:, None],
-        recent=None,
+    )
+    return Encounter(
+        history,
         query=Snapshot(walls(agents), cells(agents), cells(agents, objects)),
         targets=Targets(
             action=jnp.asarray(random.integers(0, 5, agents), jnp.int32),

@@ -176,10 +176,10 @@ def _training(what: str, member: Member, sizes: Sizes) -> Measurement:
     training, batches = member.training, sizes.batches
     count = training.batch * batches
     encounters = eqx.filter_jit(member.sampler())(jax.random.key(0), count // training.queries)
-    frames = frame_count(encounters.past, encounters.shown)
-    dealt = deal(frames_of(encounters), batches)
+    frames = frame_count(encounters.past, encounters.history.shown)
+    dealt = deal(frames_of(encounters.history), batches)
     encounters = jax.tree.map(lambda leaf: leaf[dealt], encounters).one_by_one()
-    room = room_for(encounters)
+    room = room_for(encounters.history)
     state = first_state(member.observer, training, seed=0)
     padded = encounters.past.actions[0].size
     row = measurement(

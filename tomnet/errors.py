@@ -10,7 +10,12 @@ from os import PathLike
 
 
 class TomnetError(Exception):
-    """Something the user can put right; `str(error)` is always a single line."""
+    """Something the user can put right; `str(error)` is always a single line.
+
+    >>> tomnet.load("goal-inferense/2d")
+    Traceback (most recent call last):
+    tomnet...TomnetError: unknown observer 'goal-inferense/2d'; did you mean 'goal-inference/2d'?
+    """
 
     def __init__(self, message: str):
         super().__init__(_one_line(message))

@@ -110,9 +110,9 @@ def test_one_by_one_keeps_queries_that_share_episodes_together(asked_often):
 def test_an_episode_is_shown_if_any_query_comes_after_it(asked_often, whole):
     few = eqx.tree_at(lambda e: e.past_real, asked_often, asked_often.past_real & (np.arange(4) == 2))
     for encounters in (few, few.one_by_one()):
-        assert encounters.shown.shape == (200, 4)
-        assert (encounters.shown == (np.arange(4) == 2)).all()
-    assert (whole.shown == whole.past_real).all()
+        assert encounters.history.shown.shape == (200, 4)
+        assert (encounters.history.shown == (np.arange(4) == 2)).all()
+    assert (whole.history.shown == whole.past_real).all()
 
 
 @pytest.mark.parametrize(("reuse", "queries"), [(1, 0), (2, 2), (1, 5)])

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from helpers import random_encounters
 
+from tomnet.episodes.predictions import Predictions
 from tomnet.episodes.targets import Targets
 from tomnet.experiments.comparison import GOALS, Observed, comparison_table, meets_goals, weakest
-from tomnet.observer.prediction_net import BEHAVIOUR, Predictions
+from tomnet.observer.prediction_net import BEHAVIOUR
 
 
 @pytest.fixture(scope="module")

@@ -9,11 +9,11 @@ from helpers import random_encounters
 
 from tomnet.agents.planner import PlannerSpecies
 from tomnet.episodes.episode import NONE
+from tomnet.episodes.predictions import Predictions
 from tomnet.experiments import goal_inference, goal_snapshots, greedy_agents
 from tomnet.experiments.comparison import Observed
 from tomnet.experiments.examples import first_of
 from tomnet.ideal.inverse_planning import InversePlanner
-from tomnet.observer.prediction_net import Predictions
 from tomnet.world.gridworld import World
 
 

@@ -13,10 +13,11 @@ from tomnet.agents.actor_critic import DeepAgent
 from tomnet.agents.random_policy import RandomAgent
 from tomnet.episodes.encounter import Encounter
 from tomnet.episodes.episode import NONE, Episode, Snapshot
+from tomnet.episodes.history import History
+from tomnet.episodes.predictions import Predictions
 from tomnet.episodes.rollout import begin, carry_on
 from tomnet.episodes.targets import Targets
 from tomnet.experiments.floor import Futures, imagine, predictor, queried_policy, stand_at_query
-from tomnet.observer.prediction_net import Predictions
 from tomnet.world.gridworld import World
 from tomnet.world.levels import parse_level
 
@@ -91,9 +92,7 @@ def at_the_start(count: int = 2) -> Encounter:
     query = Snapshot(CORRIDOR.walls, CORRIDOR.start_cell, CORRIDOR.object_cells)
     targets = Targets(jnp.int32(RIGHT), jnp.asarray([1.0, 0, 0]), jnp.full((3, 5, 5), 1 / 25))
     one = Encounter(
-        past=jax.tree.map(lambda leaf: leaf[None], empty),
-        past_real=jnp.zeros(1, bool),
-        recent=empty,
+        history=History(jax.tree.map(lambda leaf: leaf[None], empty), jnp.zeros(1, bool), empty),
         query=query,
         targets=targets,
     )

@@ -13,10 +13,11 @@ from helpers import made_up, pick
 from tomnet import zoo
 from tomnet.agents import population as populations
 from tomnet.episodes.episode import Snapshot
+from tomnet.episodes.history import History
 from tomnet.errors import BadSetting, TomnetError
 from tomnet.experiments import explicit_beliefs, false_beliefs, false_beliefs_mixed, minds, unseen_swaps
 from tomnet.experiments.experiment import Company, Member
-from tomnet.experiments.foresight import History, check_observer, foresee
+from tomnet.experiments.foresight import check_observer, foresee
 from tomnet.experiments.natural_swaps import (
     agents_futures,
     effects_of,
@@ -153,7 +154,7 @@ def test_asking_about_many_worlds_gives_what_asking_about_each_does(observer, co
     member = Member("one", company, WORLD, minds.MEETING, TINY_BEHAVIOUR, SMALL_TRAINING)
     encounters = eqx.filter_jit(member.meet)(jax.random.key(3), company.agents(), past=4)
     assert encounters.recent is not None
-    history = History(encounters.past, encounters.past_real, encounters.recent)
+    history = encounters.history
     other = eqx.tree_at(lambda q: q.agent_cell, encounters.query, (encounters.query.agent_cell + 1) % 121)
     told = foresee(observer, history, jax.tree.map(lambda *leaves: jnp.stack(leaves), encounters.query, other))
     for world, query in enumerate((encounters.query, other)):

@@ -9,8 +9,8 @@ from helpers import pick, random_encounters
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tomnet.episodes.encounter import Encounter
 from tomnet.episodes.episode import ACTION_COUNT, NONE, Snapshot
+from tomnet.episodes.history import History
 from tomnet.observer.frames import (
     Room,
     capacity_for,
@@ -202,7 +202,7 @@ def test_the_usual_room_counts_shared_episodes_once():
     some = random_encounters(past_counts=(3, 1, 2, 3, 0, 1))
     past = jax.tree.map(lambda leaf: leaf[:2], some.past)
     real = jnp.ones((6, 3), bool)
-    shared = Encounter(past, real, None, some.query, some.targets)
+    shared = History(past, real)
     frames = int(past.length.sum())
     assert usual_room(shared, 6) == Room(int(1.1 * frames))
     assert usual_room(shared, 12) == Room(int(1.1 * 2 * frames))

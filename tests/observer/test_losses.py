@@ -4,9 +4,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from tomnet.episodes.predictions import Predictions
 from tomnet.episodes.targets import Targets
 from tomnet.observer.losses import losses_each, mean_losses
-from tomnet.observer.prediction_net import Predictions
 
 TARGETS = Targets(
     action=jnp.array([1, 4], jnp.int32),

@@ -9,6 +9,7 @@ from helpers import random_encounters
 
 from tomnet.episodes.encounter import Encounter
 from tomnet.episodes.episode import Episode
+from tomnet.episodes.history import History
 from tomnet.observer.config import ObserverConfig
 from tomnet.observer.frames import WAVE, Room, recent_waves, room_for
 from tomnet.observer.losses import losses_each
@@ -65,7 +66,7 @@ def test_waves_count_who_is_still_acting():
 
 
 def test_room_is_made_for_real_frames_only():
-    room = room_for(encounters_with(current_episodes()))
+    room = room_for(encounters_with(current_episodes()).history)
     assert room.recent < 2 * sum(LENGTHS)
     assert all(least <= width <= len(LENGTHS) for least, width in zip((4, 2, 1), room.waves, strict=True))
 
@@ -77,7 +78,7 @@ def test_an_agent_that_has_not_acted_yet_has_an_empty_mind(reading):
 
 def test_more_room_than_needed_changes_nothing(observer, reading):
     encounters = encounters_with(current_episodes())
-    roomy, _ = eqx.filter_jit(observer.read)(encounters, Room(96, 96, (5, 5, 5)))
+    roomy, _ = eqx.filter_jit(observer.read)(encounters.history, encounters.query, Room(96, 96, (5, 5, 5)))
     np.testing.assert_allclose(roomy.mental.mean, reading.mental.mean, atol=1e-5)
     np.testing.assert_allclose(roomy.predictions.action, reading.predictions.action, atol=1e-5)
 
@@ -141,14 +142,17 @@ def test_the_belief_loss_is_the_cross_entropy_with_what_the_agent_says(reading):
 def test_queries_that_share_episodes_are_read_as_if_each_had_its_own(observer):
     """Six queries about two agents' episodes: the same as six encounters, with the episodes told three times over."""
     some = random_encounters(past_counts=(3, 1, 2, 3, 0, 1))
-    asked = (some.past_real, current_episodes(lengths=(0, 3, 20, 9, 1, 5)), some.query, some.targets)
+    seen = some.past_real, current_episodes(lengths=(0, 3, 20, 9, 1, 5))
+    asked = some.query, some.targets
     past = jax.tree.map(lambda leaf: leaf[:2], some.past)
-    in_groups = jax.tree.map(lambda leaf: leaf.reshape(2, 3, *leaf.shape[1:]), asked)
-    shared = read(observer, Encounter(past, *in_groups).one_by_one())
-    alone = read(observer, Encounter(jax.tree.map(lambda leaf: jnp.repeat(leaf, 3, axis=0), past), *asked))
+    of_each = jax.tree.map(lambda leaf: jnp.repeat(leaf, 3, axis=0), past)
+    seen_by, asked_of = jax.tree.map(lambda leaf: leaf.reshape(2, 3, *leaf.shape[1:]), (seen, asked))
+    in_groups = Encounter(History(past, *seen_by), *asked_of).one_by_one()
+    shared = read(observer, in_groups)
+    alone = read(observer, Encounter(History(of_each, *seen), *asked))
     for one, other in zip(jax.tree.leaves(shared), jax.tree.leaves(alone), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-5)
     assert np.abs(np.asarray(alone.character.mean[0] - alone.character.mean[1])).max() > 1e-4
-    shuffled = read(observer, Encounter(past, *in_groups).one_by_one(), shuffled=("character",))
+    shuffled = read(observer, in_groups, shuffled=("character",))
     others = observer.predict(jnp.roll(shared.character.mean, 3, axis=0), some.query, shared.mental.mean)
     np.testing.assert_allclose(shuffled.predictions.action, others.action, atol=1e-5)  # of the other agent

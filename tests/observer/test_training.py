@@ -19,6 +19,7 @@ import pytest
 from tomnet import files
 from tomnet.episodes.encounter import Encounter
 from tomnet.episodes.episode import NONE, Episode, Snapshot
+from tomnet.episodes.history import History
 from tomnet.episodes.targets import Targets
 from tomnet.errors import BadFile, BadSetting, TomnetError
 from tomnet.files import RunLock, load_arrays, read_json, read_jsonl
@@ -71,7 +72,7 @@ def favourites(key, count: int, least: int = 0) -> Encounter:
     """Encounters with agents that have one favourite action: up to two snapshots of the past, then a query."""
     numbers = jax.random.randint(key, (count, 8), 0, 150)  # one draw, for speed; 25, 5, 3 and 2 divide 150
     favourite, cells = numbers[:, 6] % 5, (numbers[:, :6] % 25).astype(jnp.int16)
-    return Encounter(
+    history = History(
         past=Episode(
             walls=jnp.zeros((count, 2, 5, 5), bool),
             agent_cells=cells[:, :2, None],
@@ -82,7 +83,9 @@ def favourites(key, count: int, least: int = 0) -> Encounter:
             length=jnp.ones((count, 2), jnp.int16),
         ),
         past_real=jnp.arange(2) < least + numbers[:, 7:] % (3 - least),
-        recent=None,
+    )
+    return Encounter(
+        history,
         query=Snapshot(jnp.zeros((count, 5, 5), bool), cells[:, 4], cells[:, 5:]),
         targets=Targets(favourite.astype(jnp.int32), jnp.zeros((count, 1)), jnp.full((count, 3, 5, 5), 1 / 25)),
     )
@@ -260,7 +263,7 @@ def pairs(key, count: int) -> Encounter:
     one = favourites(key, count)
     fewer = one.past_real & (jnp.arange(2) < 1)
     both = jax.tree.map(lambda leaf: jnp.stack([leaf, leaf], 1), (one.query, one.targets))
-    return Encounter(one.past, jnp.stack([one.past_real, fewer], 1), None, *both)
+    return Encounter(History(one.past, jnp.stack([one.past_real, fewer], 1)), *both)
 
 
 def test_a_run_whose_queries_share_episodes_resumes_bit_for_bit(tmp_path, monkeypatch):

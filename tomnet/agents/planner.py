@@ -78,7 +78,12 @@ def best_actions(values: Float[Array, "*any action"]) -> Float[Array, "*any acti
 
 
 class PlannerSpecies(eqx.Module):
-    """Goal-driven agents with rewards from Dir(alpha); a share of them greedy, with a very high cost of moving."""
+    """Goal-driven agents with rewards from Dir(alpha); a share of them greedy, with a very high cost of moving.
+
+    >>> agents = tomnet.PlannerSpecies(objects=4).sample(jax.random.key(0), 4)  # one stacked PyTree
+    >>> agents.object_rewards.shape, agents.move_cost.shape
+    ((4, 4), (4,))
+    """
 
     objects: int = 4
     alpha: float = 0.01

@@ -65,7 +65,14 @@ def eyes_of(conditions: list[Condition]) -> Eyes:
 
 
 class Population(eqx.Module):
-    """The kept networks of one condition, best first, and which of them observers may be trained on."""
+    """The kept networks of one condition, best first, and which of them observers may be trained on.
+
+    >>> population = tomnet.load_agents("5x5")
+    >>> one = population.agent(network=0, preferred=2)
+    >>> strangers = population.agents("held out")  # no observer was trained on these; stacked, every preference
+    >>> strangers.preferred.shape
+    (40,)
+    """
 
     networks: Network  # stacked
     condition: Condition = eqx.field(static=True)

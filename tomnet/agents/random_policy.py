@@ -20,7 +20,12 @@ class RandomAgent(eqx.Module):
 
 
 class RandomSpecies(eqx.Module):
-    """S(alpha), or with several alphas their equal mixture. Low alpha: near-deterministic agents."""
+    """S(alpha), or with several alphas their equal mixture. Low alpha: near-deterministic agents.
+
+    >>> agents = tomnet.RandomSpecies((0.01, 3.0)).sample(jax.random.key(0), 4)  # one stacked PyTree
+    >>> agents.action_probabilities.shape
+    (4, 5)
+    """
 
     alphas: tuple[float, ...]
 

@@ -1,16 +1,16 @@
 """An encounter: what one training example is, and how encounters with a population are drawn."""
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Int, Key, Scalar
+from jaxtyping import Array, Int, Key, Scalar
 
 from ..errors import BadSetting
 from .episode import Episode, Snapshot, Told
+from .history import History
 from .observer_view import ObserverView, sees_all
 from .targets import Targets, targets_from
 
@@ -23,20 +23,30 @@ class Encounter(eqx.Module):
 
     Several queries may share one set of past episodes, each with another selection of them. They then have an axis of
     their own after those of the batch, or, `one_by_one`, come one after the other in a batch that is longer.
+
+    >>> agents = tomnet.PlannerSpecies().sample(jax.random.key(0), 4)
+    >>> encounters = tomnet.meet(jax.random.key(1), agents, tomnet.MAZE, tomnet.Meeting(1, 1))
+    >>> encounters.targets.action.shape, encounters.targets.successor.shape  # what the agents then did
+    ((4,), (4, 3, 11, 11))
     """
 
-    past: Episode  # batch axes: *batch past
-    past_real: Bool[Array, "*batch past"]  # which of them this query comes after; the others are padding
-    recent: Episode | None  # the current episode before the query; None where queries come at the start
+    history: History
     query: Snapshot
     targets: Targets
 
+    # The history's own fields. Their types stand there; here, plain arrays and placeholders come through as well.
+
     @property
-    def shown(self) -> Bool[Array, "*batch past"]:
-        """Which past episodes there is a query after, each counted once."""
-        *batch, past = self.past.length.shape
-        queries = math.prod(self.past_real.shape[:-1]) // math.prod(batch)
-        return jnp.asarray(self.past_real).reshape(*batch, queries, past).any(-2)
+    def past(self):
+        return self.history.past
+
+    @property
+    def past_real(self):
+        return self.history.past_real
+
+    @property
+    def recent(self):
+        return self.history.recent
 
     def one_by_one(self) -> "Encounter":
         """The axis of queries merged into the batch; those that share past episodes stay together."""
@@ -60,7 +70,12 @@ class Encounter(eqx.Module):
 
 
 class Meeting(eqx.Module):
-    """How an observer meets an agent: how much it sees before, and when it is asked."""
+    """How an observer meets an agent: how much it sees before, and when it is asked.
+
+    >>> meeting = tomnet.Meeting(min_past=0, max_past=5, query_at_start=False)
+    >>> meeting.snapshots
+    False
+    """
 
     min_past: int = eqx.field(static=True)
     max_past: int = eqx.field(static=True)
@@ -135,8 +150,9 @@ def _one_encounter(
 ) -> Encounter:
     count_key, time_key, view_key, query_key, recent_key, snapshot_key = jax.random.split(key, 6)
     earlier = _seen((snapshot_key, view_key), jax.tree.map(lambda leaf: leaf[order[1:]], _episodes(told)), meeting)
-    asked = _ask((time_key, query_key, recent_key), told, order[0], meeting)
-    return Encounter(earlier, jnp.arange(meeting.max_past) < _count(count_key, meeting, past), *asked)
+    seen = jnp.arange(meeting.max_past) < _count(count_key, meeting, past)
+    recent, query, targets = _ask((time_key, query_key, recent_key), told, order[0], meeting)
+    return Encounter(History(earlier, seen, recent), query, targets)
 
 
 def _shared_encounter(
@@ -148,9 +164,9 @@ def _shared_encounter(
     place = other - (other > current)  # of an episode among those before the current one
     counts = jax.vmap(lambda key: _count(key, meeting, past))(jax.random.split(count_key, queries))
     keys = tuple(jax.random.split(key, queries) for key in (time_key, query_key, recent_key))
-    asked = jax.vmap(lambda keys, which: _ask(keys, told, which, meeting))(keys, current[:, 0])
+    recent, query, targets = jax.vmap(lambda keys, which: _ask(keys, told, which, meeting))(keys, current[:, 0])
     earlier = _seen((snapshot_key, view_key), _episodes(told), meeting)
-    return Encounter(earlier, (other != current) & (place < counts[:, None]), *asked)
+    return Encounter(History(earlier, (other != current) & (place < counts[:, None]), recent), query, targets)
 
 
 def _episodes(told: Episode | Told) -> Episode:

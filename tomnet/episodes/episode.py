@@ -9,7 +9,13 @@ ACTION_COUNT = 5  # the world names them; the observer, who may not look there, 
 
 
 class Snapshot(eqx.Module):
-    """A state without the action that follows: what a query shows."""
+    """A state without the action that follows: what a query shows.
+
+    >>> agents = tomnet.PlannerSpecies().sample(jax.random.key(0), 4)
+    >>> encounters = tomnet.meet(jax.random.key(1), agents, tomnet.MAZE, tomnet.Meeting(1, 1))
+    >>> encounters.query.walls.shape, encounters.query.agent_cell.shape, encounters.query.object_cells.shape
+    ((4, 11, 11), (4,), (4, 4))
+    """
 
     walls: Bool[Array, "*batch row col"]
     agent_cell: Int[Array, "*batch"]
@@ -17,7 +23,16 @@ class Snapshot(eqx.Module):
 
 
 class Episode(eqx.Module):
-    """The states before each action, the actions, and where it ended. Steps from `length` on are padding."""
+    """The states before each action, the actions, and where it ended. Steps from `length` on are padding.
+
+    >>> agents = tomnet.PlannerSpecies().sample(jax.random.key(0), 4)
+    >>> encounters = tomnet.meet(jax.random.key(1), agents, tomnet.MAZE, tomnet.Meeting(1, 1))
+    >>> past = encounters.past  # [agent, past]
+    >>> past.agent_cells.shape, past.object_cells.shape, past.length.shape
+    ((4, 1, 31), (4, 1, 31, 4), (4, 1))
+    >>> bool((past.real.sum(-1) == past.length).all())
+    True
+    """
 
     walls: Bool[Array, "*batch row col"]
     agent_cells: Int[Array, "*batch time"]

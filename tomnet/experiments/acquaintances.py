@@ -17,10 +17,10 @@ from ..agents.actor_critic import DeepAgent
 from ..agents.population import Part
 from ..episodes.encounter import Encounter
 from ..episodes.episode import Snapshot
+from ..episodes.predictions import Predictions
 from ..episodes.targets import Targets
 from ..observer.frames import Room, room_for
 from ..observer.losses import losses_each
-from ..observer.prediction_net import Predictions
 from ..observer.tomnet import Reading, ToMnet, check_kind
 from ..progress import stage
 from .experiment import Company, Member
@@ -102,7 +102,7 @@ def meet_everyone(key: Key[Scalar, ""], member: Member, part: Part, agents: int)
 
 @eqx.filter_jit
 def _read(observer: ToMnet, encounters: Encounter, room: Room) -> Reading:
-    return observer.read(encounters, room)[0]
+    return observer.read(encounters.history, encounters.query, room)[0]
 
 
 @eqx.filter_jit
@@ -127,13 +127,13 @@ def pick(tree: Any, index: Any) -> Any:
 
 def read_everything(observer: ToMnet, encounters: Encounter, batch: int = BATCH) -> Reading:
     """As `read`, for more encounters than fit side by side; posteriors stand for themselves by their means."""
-    check_kind(observer, encounters)
+    check_kind(observer, encounters.history, encounters.query)
     count = len(encounters.past_real)
     stage(f"an observer reads {count} encounters")
     meetings = encounters.in_meetings()
     index = in_batches(len(meetings.past.length), max(1, batch * len(meetings.past.length) // count))
     dealt = jax.tree.map(jnp.asarray, pick(meetings, index)).one_by_one()
-    room = room_for(dealt)  # one for all, or each batch would be a program of its own
+    room = room_for(dealt.history)  # one for all, or each batch would be a program of its own
     readings = [_read(observer, pick(dealt, number), room) for number in range(len(index))]
     return _joined([jax.tree.map(np.asarray, reading) for reading in readings], count)
 

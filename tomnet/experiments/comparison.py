@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..episodes.encounter import Encounter
+from ..episodes.predictions import Predictions
 from ..ideal.inverse_planning import InversePlanner
 from ..observer.losses import losses_each
-from ..observer.prediction_net import Predictions
 from ..observer.tomnet import ToMnet, observe
 from ..progress import stage
 from .claims import bootstrap, captured, mean_interval, share_interval

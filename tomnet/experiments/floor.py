@@ -24,9 +24,9 @@ from jaxtyping import Array, Float, Int, Key, Scalar
 from ..agents.actor_critic import DeepAgent
 from ..agents.agent import Agent
 from ..episodes.episode import Episode, Snapshot
+from ..episodes.predictions import Predictions
 from ..episodes.rollout import Standing, carry_to_the_end
 from ..episodes.targets import Targets, targets_from
-from ..observer.prediction_net import Predictions
 from ..progress import stage
 from ..world.gridworld import ACTIONS, Outcome, State, World, nothing_yet
 from .acquaintances import Acquaintances, losses_of, pick

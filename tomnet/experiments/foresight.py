@@ -7,36 +7,18 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array
 
-from ..episodes.encounter import Encounter
-from ..episodes.episode import Episode, Snapshot
-from ..episodes.targets import GAMMAS, Targets
+from ..episodes.episode import Snapshot
+from ..episodes.history import History
+from ..episodes.predictions import Probabilities
 from ..errors import BadSetting
 from ..observer.frames import Room, room_for
-from ..observer.prediction_net import Predictions
 from ..observer.tomnet import ToMnet
 from ..progress import stage
 from ..world.gridworld import World
 
 BATCH = 64  # histories at a time
-
-
-class History(eqx.Module):
-    """All that an observer has seen of each agent by the time it is asked."""
-
-    past: Episode  # [agent, past]
-    past_real: Bool[Array, "agent past"]
-    recent: Episode  # [agent]: the current episode before the query
-
-    @staticmethod
-    def of(past: Episode, recent: Episode) -> "History":
-        recent = jax.vmap(lambda episode: episode.until(episode.length))(jax.tree.map(jnp.asarray, recent))
-        past = jax.tree.map(jnp.asarray, past)
-        return History(past, jnp.ones(past.length.shape, bool), recent)
-
-    def __len__(self) -> int:
-        return self.past_real.shape[0]
 
 
 def check_observer(observer: ToMnet, world: World, heads: tuple[str, ...]) -> None:
@@ -53,11 +35,11 @@ def check_observer(observer: ToMnet, world: World, heads: tuple[str, ...]) -> No
             raise BadSetting("heads", ", ".join(config.heads), f"this observer was never taught to predict {head!r}")
 
 
-def foresee(observer: ToMnet, history: History, queries: Snapshot) -> Predictions:
-    """`queries` have axes [world, agent], and so have the predictions: probabilities, as plain arrays."""
+def foresee(observer: ToMnet, history: History, queries: Snapshot) -> Probabilities:
+    """`queries` have axes [world, agent], and so have the probabilities, as plain arrays."""
     stage(f"an observer foresees {len(history)} agents, with swaps and without")
     batches, worlds = _in_batches(history, axis=0), _in_batches(queries, axis=1)
-    rooms = room_for(_encounters(jax.tree.map(lambda *leaves: jnp.stack(leaves), *batches)))
+    rooms = room_for(jax.tree.map(lambda *leaves: jnp.stack(leaves), *batches))
     parts = [_foresee(observer, one, queries, rooms) for one, queries in zip(batches, worlds)]
     count = len(history)
     return jax.tree.map(lambda *leaves: np.concatenate(leaves, 1)[:, :count], *_plain(parts))
@@ -79,8 +61,9 @@ def _plain(parts: list) -> list:
 
 
 @eqx.filter_jit
-def _foresee(observer: ToMnet, history: History, queries: Snapshot, room: Room) -> Predictions:
+def _foresee(observer: ToMnet, history: History, queries: Snapshot, room: Room) -> Probabilities:
     character, _ = observer.characterise(history.past, history.past_real, capacity=room.past)
+    assert history.recent is not None  # a query in mid-episode has what came before it
     mental, _ = observer.mentalise(history.recent, character.mean, room)
     assert mental is not None  # check_observer has seen to it
     worlds = queries.agent_cell.shape[0]
@@ -90,20 +73,4 @@ def _foresee(observer: ToMnet, history: History, queries: Snapshot, room: Room) 
 
     query = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), queries)
     told = observer.predict(for_each_world(character.mean), query, for_each_world(mental.mean))
-    told = jax.tree.map(lambda leaf: leaf.reshape(worlds, -1, *leaf.shape[1:]), told)
-    return Predictions(
-        action=None if told.action is None else jnp.exp(told.action),
-        consumption=None if told.consumption is None else jax.nn.sigmoid(told.consumption),
-        successor=None if told.successor is None else jnp.exp(told.successor),
-        belief=None if told.belief is None else jnp.exp(told.belief),
-    )
-
-
-def _encounters(history: History) -> Encounter:
-    """In the form in which rooms are measured; what is asked takes no room."""
-    shape = history.past_real.shape[:-1]
-    size, kinds = history.recent.size, history.recent.object_cells.shape[-1]
-    nothing: Float[Array, "..."] = jnp.zeros(shape)
-    query = Snapshot(jnp.zeros((*shape, size, size), bool), nothing.astype(int), jnp.zeros((*shape, kinds), int))
-    targets = Targets(nothing.astype(int), jnp.zeros((*shape, kinds)), jnp.zeros((*shape, len(GAMMAS), size, size)))
-    return Encounter(history.past, history.past_real, history.recent, query, targets)
+    return jax.tree.map(lambda leaf: leaf.reshape(worlds, -1, *leaf.shape[1:]), told.probabilities())

@@ -15,16 +15,17 @@ from jaxtyping import Array, Key, Scalar
 
 from ..agents.actor_critic import DeepAgent
 from ..episodes.episode import Episode, Snapshot
+from ..episodes.history import History
+from ..episodes.predictions import Probabilities
 from ..episodes.rollout import play
 from ..episodes.targets import GAMMAS
-from ..observer.prediction_net import Predictions
 from ..observer.tomnet import ToMnet
 from ..progress import stage
 from ..world.gridworld import World
 from .deep_agents import levels_with_a_way
 from .divergence import jensen_shannon
 from .experiment import Company
-from .foresight import History, check_observer, foresee
+from .foresight import check_observer, foresee
 from .swap_effects import Pairs, after_swap, swap_pairs, without_swaps
 from .swap_examples import empirical_successors
 
@@ -150,7 +151,7 @@ def _pick(each: list[np.ndarray], where: np.ndarray) -> np.ndarray:
     return np.stack(each)[tuple(where.T)]
 
 
-def predictions(observer: ToMnet, walks: Walks) -> tuple[np.ndarray, Predictions]:
+def predictions(observer: ToMnet, walks: Walks) -> tuple[np.ndarray, Probabilities]:
     """Which walks `[walk, (agent, level)]` were kept, and what is predicted for each: axes [world, walk].
 
     The first world is the one without a swap.
@@ -158,7 +159,7 @@ def predictions(observer: ToMnet, walks: Walks) -> tuple[np.ndarray, Predictions
     check_observer(observer, walks.world, ("action", "successor"))
     where = np.argwhere(walks.kept)
     if not len(where):
-        return where, Predictions(None, None, None)
+        return where, Probabilities(None, None, None, None)
     agent, level = where.T
     recent = jax.tree.map(lambda *leaves: np.stack(leaves)[agent, level], *[pairs.episodes for pairs in walks.pairs])
     states = jax.tree.map(

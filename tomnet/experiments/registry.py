@@ -38,3 +38,8 @@ def find(name: str) -> Experiment:
     if name not in EXPERIMENTS:
         raise nearest(name, EXPERIMENTS, "experiment")
     return EXPERIMENTS[name]
+
+
+def titles() -> dict[str, str]:
+    """Every experiment by name, with its title, in the order of the paper."""
+    return {name: experiment.title for name, experiment in EXPERIMENTS.items()}

@@ -11,6 +11,7 @@ from jaxtyping import Key, Scalar
 
 from ..agents.actor_critic import DeepAgent
 from ..agents.population import CONDITIONS, load_condition
+from ..episodes.history import History
 from ..episodes.rollout import Standing
 from ..episodes.targets import GAMMAS
 from ..errors import BadSetting, nearest
@@ -19,7 +20,7 @@ from ..progress import stage
 from ..world.gridworld import ACTIONS, SUBGOAL_MAZE, World
 from ..world.levels import LETTERS
 from .examples import plain_episode, plain_snapshot
-from .foresight import History, check_observer, foresee
+from .foresight import check_observer, foresee
 from .minds import N_PAST
 from .natural_swaps import ROLLOUTS, watch
 from .sally_anne import DISTANCES, Scenario, drawing, orientations, scenario

@@ -10,6 +10,7 @@ from jaxtyping import Key, Scalar
 
 from ..agents.actor_critic import DeepAgent
 from ..episodes.episode import Episode, Snapshot
+from ..episodes.history import History
 from ..episodes.rollout import Standing
 from ..observer.tomnet import ToMnet
 from ..progress import stage
@@ -17,7 +18,7 @@ from ..world.gridworld import ACTIONS, World
 from .claims import mean_interval
 from .examples import plain_episode, plain_snapshot
 from .experiment import Company
-from .foresight import History, check_observer, foresee
+from .foresight import check_observer, foresee
 from .natural_swaps import watch
 from .sally_anne import Scenario, exchanges, lead, stacked
 from .swap_curves import UNKNOWN

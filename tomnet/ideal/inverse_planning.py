@@ -17,9 +17,9 @@ from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 from ..agents.planner import Planner, PlannerSpecies, is_greedy
 from ..episodes.encounter import Encounter
 from ..episodes.episode import Episode, Snapshot
+from ..episodes.predictions import Predictions
 from ..episodes.targets import GAMMAS
 from ..errors import BadSetting
-from ..observer.prediction_net import Predictions
 from ..world.gridworld import ACTIONS, World
 from .chain import arrivals, chain_of, consumption_everywhere, snapshot_probability, successor_maps
 from .particles import spread_particles
@@ -36,6 +36,13 @@ class InversePlanner(eqx.Module):
 
     With probability `lapse` anything may happen: an agent takes any action, a prediction is uniform. That
     keeps the posterior defined where no particle explains what was seen.
+
+    >>> agents = tomnet.PlannerSpecies().sample(jax.random.key(0), 4)
+    >>> encounters = tomnet.meet(jax.random.key(1), agents, tomnet.MAZE, tomnet.Meeting(1, 1))
+    >>> species = tomnet.PlannerSpecies()
+    >>> ideal = tomnet.InversePlanner.for_species(jax.random.key(2), species, tomnet.MAZE, particles=16)
+    >>> ideal.observe(encounters).probabilities().consumption.shape  # [agent, object]
+    (4, 4)
     """
 
     agents: Planner

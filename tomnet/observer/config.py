@@ -13,7 +13,11 @@ WORDS = {"character": Character, "normalise": Normalise, "character_read_out": R
 
 @dataclasses.dataclass(frozen=True)
 class ObserverConfig:
-    """An observer's architecture. The defaults are those of the paper's section 3.2."""
+    """An observer's architecture. The defaults are those of the paper's section 3.2.
+
+    >>> tomnet.ObserverConfig(size=5, objects=2, embedding=8, heads=("action", "consumption")).character
+    'episodes'
+    """
 
     size: int = 11
     objects: int = 4

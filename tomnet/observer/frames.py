@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from ..episodes.encounter import Encounter
 from ..episodes.episode import ACTION_COUNT, Episode, Snapshot
+from ..episodes.history import History
 
 
 def channels(objects: int) -> int:
@@ -82,29 +82,29 @@ def frame_count(episodes: Episode, real: Bool[Array, "*batch episode"]) -> Int[A
     return jnp.where(real, episodes.length.astype(jnp.int32), 0).sum(-1)
 
 
-def frames_of(encounters: Encounter) -> Int[Array, "*batch"]:
-    """Real frames of each encounter: of the past, and of the current episodes so far."""
-    count = frame_count(encounters.past, encounters.shown)
-    if encounters.recent is None:
+def frames_of(history: History) -> Int[Array, "*batch"]:
+    """Real frames of each history: of the past, and of the current episodes so far."""
+    count = frame_count(history.past, history.shown)
+    if history.recent is None:
         return count
-    length = encounters.recent.length.astype(jnp.int32)
+    length = history.recent.length.astype(jnp.int32)
     return count + length.reshape(*count.shape, -1).sum(-1)
 
 
-def usual_room(encounters: Encounter, batch: int) -> Room:
-    """What a batch of this many queries will need nearly always, judged by some encounters: a few deviations above
+def usual_room(history: History, batch: int) -> Room:
+    """What a batch of this many queries will need nearly always, judged by some histories: a few deviations above
     the mean."""
 
     def needed(each: Array, batch: int = batch) -> int:
         each = each.astype(jnp.float32)
         return int(batch * each.mean() + 4 * batch**0.5 * each.std())
 
-    count = frame_count(encounters.past, encounters.shown)
-    agents = batch * len(count) // len(encounters.past_real)
-    if encounters.recent is None:
+    count = frame_count(history.past, history.shown)
+    agents = batch * len(count) // len(history.past_real)
+    if history.recent is None:
         return Room(int(1.1 * agents * float(count.mean())))  # batches are dealt out evenly, so there is little spread
-    length = encounters.recent.length
-    waves = tuple(min(batch, needed(length > start)) for start in range(0, encounters.recent.actions.shape[-1], WAVE))
+    length = history.recent.length
+    waves = tuple(min(batch, needed(length > start)) for start in range(0, history.recent.actions.shape[-1], WAVE))
     return Room(needed(count, agents), needed(length), waves)
 
 
@@ -114,13 +114,13 @@ def recent_waves(recent: Episode) -> Int[Array, "*batch wave"]:
     return (recent.length.astype(jnp.int32)[..., None] > starts).sum(-2)
 
 
-def room_for(encounters: Encounter, usual: Room | None = None) -> Room:
+def room_for(history: History, usual: Room | None = None) -> Room:
     """Room for every batch (all leading axes but the last are batches); at least the `usual`."""
-    past = int(frame_count(encounters.past, encounters.shown).sum(-1).max())
+    past = int(frame_count(history.past, history.shown).sum(-1).max())
     needed = Room(past)
-    if encounters.recent is not None:
-        count = int(encounters.recent.length.astype(jnp.int32).sum(-1).max())
-        waves = recent_waves(encounters.recent)
+    if history.recent is not None:
+        count = int(history.recent.length.astype(jnp.int32).sum(-1).max())
+        waves = recent_waves(history.recent)
         waves = tuple(int(width) for width in waves.reshape(-1, waves.shape[-1]).max(0))
         needed = Room(past, count, waves)
     if usual is not None:
@@ -128,7 +128,7 @@ def room_for(encounters: Encounter, usual: Room | None = None) -> Room:
             tuple(max(pair) for pair in zip(needed.waves, usual.waves, strict=True)) if usual.waves else needed.waves
         )
         needed = Room(max(needed.past, usual.past), max(needed.recent, usual.recent), waves)
-    waves = tuple(min(encounters.query.agent_cell.shape[-1], capacity_for(w)) if w else 0 for w in needed.waves)
+    waves = tuple(min(history.past_real.shape[-2], capacity_for(w)) if w else 0 for w in needed.waves)
     return Room(capacity_for(needed.past), capacity_for(needed.recent) if needed.recent else 0, waves)
 
 

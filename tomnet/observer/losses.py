@@ -4,9 +4,9 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float
 
+from ..episodes.predictions import Predictions
 from ..episodes.targets import Targets
 from ..errors import BadSetting
-from .prediction_net import Predictions
 
 
 def losses_each(predictions: Predictions, targets: Targets) -> dict[str, Float[Array, "*batch"]]:

@@ -9,21 +9,13 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, Scalar
 
 from ..episodes.episode import ACTION_COUNT, Snapshot
+from ..episodes.predictions import Predictions
 from ..episodes.targets import GAMMAS
 from .frames import spatialise, state_planes
 from .layers import Convolution, Dense, Normalise, ReadOut, ResNet, pooled, pooled_width
 
 BEHAVIOUR = ("action", "consumption", "successor")
 HEADS = (*BEHAVIOUR, "belief")
-
-
-class Predictions(eqx.Module):
-    """Log-probabilities; None where the observer has no such head."""
-
-    action: Float[Array, "*batch action"] | None
-    consumption: Float[Array, "*batch object"] | None  # logits of eaten or not, each object by itself
-    successor: Float[Array, "*batch gamma row col"] | None
-    belief: Float[Array, "*batch object place"] | None = None  # where the agent would say each object is
 
 
 class PooledHead(eqx.Module):

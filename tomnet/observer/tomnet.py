@@ -9,13 +9,15 @@ from jaxtyping import Array, Bool, Float, Key, Scalar
 
 from ..episodes.encounter import Encounter
 from ..episodes.episode import ACTION_COUNT, Episode, Snapshot
+from ..episodes.history import History
+from ..episodes.predictions import Predictions
 from ..errors import BadSetting
 from .bottleneck import Posterior, posterior_from
 from .character_net import CharacterNet, EpisodeNet, SequenceNet, SnapshotNet
 from .config import ObserverConfig
 from .frames import Room, channels, pack, room_for
 from .mental_net import MentalNet
-from .prediction_net import PredictionNet, Predictions
+from .prediction_net import PredictionNet
 
 
 class Reading(eqx.Module):
@@ -27,6 +29,15 @@ class Reading(eqx.Module):
 
 
 class ToMnet(eqx.Module):
+    """An observer: a character net reads the past, a mental net the current episode, a prediction net both.
+
+    Reads whole batches, `[agent, …]`; `tomnet.observe` asks it.
+
+    >>> observer = tomnet.load("goal-inference/2d")
+    >>> observer.config.embedding, observer.mental_net
+    (2, None)
+    """
+
     character_net: CharacterNet | None
     mental_net: MentalNet | None
     prediction_net: PredictionNet
@@ -122,7 +133,8 @@ class ToMnet(eqx.Module):
 
     def read(
         self,
-        encounters: Encounter,
+        history: History,
+        query: Snapshot,
         room: Room,
         *,
         key: Key[Scalar, ""] | None = None,
@@ -132,18 +144,17 @@ class ToMnet(eqx.Module):
     ) -> tuple[Reading, "ToMnet"]:
         """Everything, and in training this observer with its normalisation statistics moved on.
 
-        Encounters that share a past come as `Encounter.one_by_one` lays them out. With a key, embeddings are drawn
+        Histories that share a past come as `Encounter.one_by_one` lays them out. With a key, embeddings are drawn
         from their posteriors; `change` may tamper with them before predicting.
         """
         character_key, mental_key = (None, None) if key is None else jax.random.split(key)
         mode = {"training": training, "dtype": dtype}
-        character, character_net = self.characterise(encounters.past, encounters.past_real, capacity=room.past, **mode)
+        character, character_net = self.characterise(history.past, history.past_real, capacity=room.past, **mode)
         drawn, mental, mental_net = character.draw(character_key), None, self.mental_net
         if self.mental_net is not None:
-            assert encounters.recent is not None  # check_kind has seen to it
-            mental, mental_net = self.mentalise(encounters.recent, drawn, room, **mode)
+            assert history.recent is not None  # check_kind has seen to it
+            mental, mental_net = self.mentalise(history.recent, drawn, room, **mode)
         drawn, drawn_mental = change(drawn, None if mental is None else mental.draw(mental_key))
-        query = encounters.query
         predictions, prediction_net = self.prediction_net(
             drawn, self._mental(drawn_mental, query), query, training, dtype
         )
@@ -162,43 +173,52 @@ class ToMnet(eqx.Module):
         return mental
 
 
-def check_kind(observer: ToMnet, encounters: Encounter) -> None:
-    """Whether these encounters are of the kind that the observer reads. One without a mental net does not look at the
-    current episode."""
+def check_kind(observer: ToMnet, history: History, query: Snapshot) -> None:
+    """Whether this is of the kind that the observer reads. One without a mental net does not look at the current
+    episode."""
     config = observer.config
-    if encounters.query.walls.shape[-1] != config.size:
-        raise BadSetting("size", encounters.query.walls.shape[-1], f"this observer knows grids of {config.size}")
-    if encounters.query.object_cells.shape[-1] != config.objects:
-        raise BadSetting("objects", encounters.query.object_cells.shape[-1], f"this observer knows {config.objects}")
-    if encounters.recent is None and config.mental:
+    if query.walls.shape[-1] != config.size:
+        raise BadSetting("size", query.walls.shape[-1], f"this observer knows grids of {config.size}")
+    if query.object_cells.shape[-1] != config.objects:
+        raise BadSetting("objects", query.object_cells.shape[-1], f"this observer knows {config.objects}")
+    if history.recent is None and config.mental:
         raise BadSetting("Meeting.query_at_start", True, "this observer reads the current episode, and there is none")
 
 
 @eqx.filter_jit
-def _read(key, observer: ToMnet, encounters: Encounter, room: Room, shuffled: tuple[str, ...], dtype) -> Reading:
+def _ask(
+    key, observer: ToMnet, history: History, query: Snapshot, room: Room, shuffled: tuple[str, ...], dtype
+) -> Reading:
     def shuffle(character, mental):
         """Every query is given the embedding of another agent: the next in the batch."""
-        queries = encounters.past_real.shape[0] // encounters.past.length.shape[0]  # about each agent
+        queries = history.past_real.shape[0] // history.past.length.shape[0]  # about each agent
         if "character" in shuffled:
             character = jnp.roll(character, queries, axis=0)
         if "mental" in shuffled and mental is not None:
             mental = jnp.roll(mental, queries, axis=0)
         return character, mental
 
-    return observer.read(encounters, room, key=key, dtype=dtype, change=shuffle)[0]
+    return observer.read(history, query, room, key=key, dtype=dtype, change=shuffle)[0]
 
 
-def read(
+def ask(
     observer: ToMnet,
-    encounters: Encounter,
+    history: History,
+    query: Snapshot,
     *,
     key: Key[Scalar, ""] | None = None,
     shuffled: tuple[str, ...] = (),
     dtype=jnp.float32,
 ) -> Reading:
-    """A batch of encounters read, normalisation in inference mode. `shuffled`: "character", "mental" or both."""
-    check_kind(observer, encounters)
-    return _read(key, observer, encounters, room_for(encounters), shuffled, dtype)
+    """A batch of agents, each asked about in one state; normalisation in inference mode. `shuffled`: "character",
+    "mental" or both."""
+    check_kind(observer, history, query)
+    return _ask(key, observer, history, query, room_for(history), shuffled, dtype)
+
+
+def read(observer: ToMnet, encounters: Encounter, **how) -> Reading:
+    """A batch of encounters read: each asked about in its query state."""
+    return ask(observer, encounters.history, encounters.query, **how)
 
 
 def observe(

@@ -45,6 +45,12 @@ CHECKPOINT, OBSERVER, METRICS, CONFIG = (
 
 @dataclasses.dataclass(frozen=True)
 class TrainingConfig:
+    """How an observer is trained, and how often it is looked at and saved.
+
+    >>> tomnet.TrainingConfig(steps=400, batch=32).learning_rate
+    0.001
+    """
+
     steps: int
     batch: int = 64  # encounters in a step; where several share an agent's episodes, each query counts as one
     queries: int = 1  # about the same agent's episodes, which are then read only once
@@ -106,7 +112,9 @@ def train_step(
     key = jax.random.fold_in(jax.random.key(0), state.step)  # of what is drawn from posteriors
 
     def loss_of(observer: ToMnet):
-        reading, observer = observer.read(batch, room, key=key, training=True, dtype=compute_dtype())
+        reading, observer = observer.read(
+            batch.history, batch.query, room, key=key, training=True, dtype=compute_dtype()
+        )
         losses = mean_losses(reading.predictions, batch.targets)
         total = sum(losses.values())
         if observer.config.bottleneck:
@@ -177,7 +185,24 @@ def train(
     resume: bool = False,
     title: str = "observer",
 ) -> ToMnet:
-    """Trains one observer in a run folder and returns it. With `resume`, goes on from the last checkpoint."""
+    """Trains one observer in a run folder and returns it. With `resume`, goes on from the last checkpoint.
+
+    `sample(key, count)` draws that many encounters, with fresh agents each time.
+
+    >>> world = tomnet.World(size=3, objects=1, max_walls=0, step_limit=1)
+    >>> def sample(key, count):
+    ...     agents = tomnet.RandomSpecies((0.1,)).sample(key, count)
+    ...     return tomnet.meet(key, agents, world, tomnet.Meeting(0, 2, snapshots=True))
+    >>> config = tomnet.ObserverConfig(
+    ...     size=3, objects=1, heads=("action",), character="snapshots", character_channels=4, channels=4,
+    ...     character_depth=1, torso_depth=1, torso_plain=True
+    ... )
+    >>> training = tomnet.TrainingConfig(steps=2, chunk=2, batch=4, held_out=4)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     observer = tomnet.train(config, training, sample, Path(folder) / "run", seed=0, about={})
+    >>> observer.config.heads
+    ('action',)
+    """
     with RunLock(folder), stop_requests() as stopped:
         state, seconds = _prepare(config, training, folder, seed, about, resume)
         done = int(state.step)
@@ -192,7 +217,7 @@ def train(
             held_out = sample(stream(seed, HELD_OUT_STREAM), training.held_out // training.queries)
             glimpse = jax.tree.map(lambda leaf: leaf[:8], held_out).one_by_one()
             held_out = held_out.one_by_one()
-            usual = usual_room(held_out, training.batch)
+            usual = usual_room(held_out.history, training.batch)
         started, saved = time.monotonic() - seconds, time.monotonic()
         with Progress(title, training.steps, done) as progress:
             while done < training.steps:
@@ -278,9 +303,9 @@ def _run_chunk(
     steps = min(training.chunk, training.steps - chunk * training.chunk)
     key = jax.random.fold_in(stream(seed, TRAIN_STREAM), chunk)
     encounters = sample(key, training.chunk * training.batch // training.queries)
-    dealt = deal(frames_of(encounters), training.chunk)[:steps]
+    dealt = deal(frames_of(encounters.history), training.chunk)[:steps]
     batches = jax.tree.map(lambda leaf: leaf[dealt], encounters).one_by_one()
-    room = room_for(batches, usual)
+    room = room_for(batches.history, usual)
     state, losses = train_chunk(state, batches, training, room)
     return state, {name: float(loss) for name, loss in losses.items()}
 

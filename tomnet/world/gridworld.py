@@ -21,7 +21,14 @@ LARGEST_SIZE, LONGEST_EPISODE = 181, 2**15 - 1  # cells and times are stored as 
 
 
 class World(eqx.Module):
-    """The rules. Static and hashable, so a compiled function is specialised to them."""
+    """The rules. Static and hashable, so a compiled function is specialised to them.
+
+    `MAZE` holds those of sections 3.1 and 3.2 of the paper, `SUBGOAL_MAZE` those of sections 3.3 to 3.5.
+
+    >>> tomnet.World() == tomnet.MAZE, tomnet.SUBGOAL_MAZE.kinds  # four objects and the subgoal
+    (True, 5)
+    >>> small = tomnet.World(size=5, objects=2, max_walls=1, step_limit=12)
+    """
 
     size: int = eqx.field(static=True, default=11)
     objects: int = eqx.field(static=True, default=4)  # terminal ones: eating one ends the episode
@@ -63,7 +70,12 @@ SUBGOAL_MAZE = World(subgoal=True, max_walls=6, swap_probability=0.1, step_limit
 
 
 class Level(eqx.Module):
-    """One drawn maze. A cell is `row * size + col`."""
+    """One drawn maze, or with leading axes many. A cell is `row * size + col`.
+
+    >>> level = tomnet.parse_level("@.A\\n.#.\\n...", tomnet.World(size=3, objects=1, max_walls=0))
+    >>> level.walls.shape, level.object_cells.tolist(), int(level.start_cell)
+    ((3, 3), [2], 0)
+    """
 
     walls: Bool[Array, "*batch row col"]
     object_cells: Int[Array, "*batch object"]

@@ -66,7 +66,14 @@ def symbols(world: World) -> str:
 
 
 def parse_level(text: str, world: World) -> Level:
-    """A level from its picture. Objects that are not drawn are absent."""
+    """A level from its picture: `#` wall, `.` free, `@` agent, `A`, `B` … objects, `*` subgoal.
+
+    Objects that are not drawn are absent, their cell -1.
+
+    >>> level = tomnet.parse_level("@.A\\n.#.\\n...", tomnet.World(size=3, objects=2, max_walls=0))
+    >>> level.object_cells.tolist()
+    [2, -1]
+    """
     rows = [line.strip() for line in text.strip().splitlines()]
     widths = sorted({len(row) for row in rows})
     if len(rows) != world.size or widths != [world.size]:
@@ -90,7 +97,14 @@ def parse_level(text: str, world: World) -> Level:
 
 
 def format_level(level: Level | State, world: World) -> str:
-    """The picture of one level, or of one state with the agent where it now stands."""
+    """The picture of one level, or of one state with the agent where it now stands.
+
+    >>> world = tomnet.World(size=3, objects=1, max_walls=0)
+    >>> print(tomnet.format_level(tomnet.parse_level("@.A\\n.#.\\n...", world), world))
+    @.A
+    .#.
+    ...
+    """
     agent = level.start_cell if isinstance(level, Level) else level.agent_cell
     grid = np.where(np.asarray(level.walls).reshape(-1), WALL, FREE)
     alphabet = symbols(world)

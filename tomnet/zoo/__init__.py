@@ -52,6 +52,15 @@ def available(experiment: str) -> bool:
     return all(_path(experiment, member).exists() for member in member_names(experiment))
 
 
+def names() -> list[str]:
+    """Every pretrained observer, as `experiment/member`; one that several experiments share, once for each."""
+    return [f"{experiment}/{member}" for experiment in EXPERIMENTS for member in member_names(experiment)]
+
+
+def load_one(experiment: str, member: str) -> ToMnet:
+    return read(_path(experiment, member), experiment, member)[0]
+
+
 def load(experiment: str) -> ByObserver[ToMnet]:
     return ByObserver({member: observer for member, (observer, _) in load_all(experiment).items()})
 

@@ -28,7 +28,7 @@ COLUMNS = (*LOSSES, "captured")
 
 
 def compose_card(experiment: Experiment, observers: Observers, result: Result) -> str:
-    members = {name: _member(experiment, name, about) for name, (_, about) in observers.items()}
+    members = {name: member_of(experiment, name, about) for name, (_, about) in observers.items()}
     losses = _losses(result.tables, next(iter(members.values())))
     sections = (
         _what_it_is(experiment, observers, members),
@@ -41,7 +41,7 @@ def compose_card(experiment: Experiment, observers: Observers, result: Result) -
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
-def _member(experiment: Experiment, name: str, about: dict[str, Any]) -> Member:
+def member_of(experiment: Experiment, name: str, about: dict[str, Any]) -> Member:
     """How an observer of this name was trained: the header says with which preset."""
     members = experiment.members(check_preset(about["preset"]))
     member = next(member for member in members if member.name == name)

@@ -1,0 +1,38 @@
+"""What the docs say is so: the tutorial runs, and the tables are those that the code writes."""
+
+import re
+from pathlib import Path
+
+import tomnet
+from tomnet.zoo import names
+from tomnet.zoo.overview import page
+
+ROOT = Path(tomnet.__file__).parents[1]
+TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text()
+TINY = {
+    "steps=1000, batch=32": "steps=2, batch=4, chunk=2, held_out=4",
+    "jax.random.key(1), 200": "jax.random.key(1), 8",
+}
+
+
+def test_the_tutorial_runs_at_a_tiny_size(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    code = "".join(re.findall(r"```python\n(.*?)```", TUTORIAL, re.S))
+    for usual, tiny in TINY.items():
+        assert code.count(usual) == 1
+        code = code.replace(usual, tiny)
+    exec(compile(code, "docs/tutorial.md", "exec"), {"__name__": "tutorial"})
+    first, *_ = capsys.readouterr().out.splitlines()
+    assert f"    {first}\n" in TUTORIAL  # the agent of the first example knows its way, whatever the seed
+    assert tomnet.load("runs/fans/observer.safetensors").config.heads == ("action", "consumption")
+
+
+def test_the_table_of_observers_is_what_they_are():
+    table = (ROOT / "docs" / "observers.md").read_text()
+    assert table == page(), "make docs writes it again"
+    shared = {"false-beliefs-mixed/mixed"}
+    assert {name for name in names() if f"[{name}]" not in table} == shared  # which is at home elsewhere
+
+
+def test_the_citation_is_of_this_version():
+    assert f"version: {tomnet.__version__}\n" in (ROOT / "CITATION.cff").read_text()

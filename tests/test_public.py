@@ -1,0 +1,76 @@
+"""The public face: quick to import, complete, and every name with a docstring whose example runs."""
+
+import ast
+import doctest
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import jax
+import pytest
+from helpers import made_up, random_encounters
+
+import tomnet
+
+SECONDS = 0.3
+CHECK = """
+import time
+start = time.perf_counter()
+import tomnet
+took = time.perf_counter() - start
+import sys
+assert "jax" not in sys.modules and "numpy" not in sys.modules, sorted(sys.modules)
+assert "load" in dir(tomnet) and "experiments" in dir(tomnet)
+assert "jax" not in sys.modules  # nor by looking at what there is
+print(took)
+"""
+
+
+def test_importing_tomnet_is_quick_and_leaves_jax_alone():
+    def took() -> float:
+        return float(subprocess.run([sys.executable, "-c", CHECK], check=True, capture_output=True, text=True).stdout)
+
+    assert min(took() for _ in range(3)) < SECONDS  # the machine may be busy with something else
+
+
+def test_what_editors_are_told_is_what_there_is():
+    """The imports for type checkers, which nobody runs, and the table of public names."""
+    imports = [
+        node
+        for block in ast.parse(Path(tomnet.__file__).read_text()).body
+        if isinstance(block, ast.If)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+    ]
+    told = {(f"tomnet.{node.module}", alias.asname) for node in imports for alias in node.names}
+    table = {(module, name) for module, names in tomnet.PUBLIC.items() for name in names}
+    assert told - {("tomnet.experiments.registry", "experiments")} == table
+    assert sorted(name for _, name in told) == sorted(tomnet.__all__)
+
+
+def test_names_that_are_not_public_are_not_there():
+    with pytest.raises(AttributeError, match="no attribute 'lode'"):
+        getattr(tomnet, "lode")  # noqa: B009
+
+
+def test_the_folder_of_experiments_can_be_called():
+    from tomnet.experiments.registry import EXPERIMENTS  # which puts the folder in the place of any function
+
+    assert list(tomnet.experiments()) == list(EXPERIMENTS)
+
+
+def test_a_history_without_a_state_to_ask_about():
+    with pytest.raises(tomnet.TomnetError, match="query = None"):
+        tomnet.observe(made_up(tomnet.ObserverConfig(size=5, objects=2)), random_encounters().history)
+
+
+@pytest.mark.parametrize("name", ["tomnet", *tomnet.__all__])
+def test_examples_in_docstrings_run(name):
+    shown = tomnet if name == "tomnet" else getattr(tomnet, name)
+    names = {"tomnet": tomnet, "jax": jax, "Path": Path, "tempfile": tempfile}
+    example = doctest.DocTestParser().get_doctest(shown.__doc__, names, name, None, None)
+    assert example.examples, f"{name} has no example"
+    said: list[str] = []
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example, out=said.append)
+    assert not said, "".join(said)

@@ -1,0 +1,46 @@
+"""A history: all that an observer has seen of an agent by the time it is asked."""
+
+import math
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool
+
+from .episode import Episode
+
+
+class History(eqx.Module):
+    """Past episodes, which of them are real, and the current episode so far.
+
+    Several histories may share one set of past episodes: `past` then has fewer agents than `past_real`, or one axis
+    less (see `Encounter`).
+
+    >>> agents = tomnet.PlannerSpecies().sample(jax.random.key(0), 4)
+    >>> encounters = tomnet.meet(jax.random.key(1), agents, tomnet.MAZE, tomnet.Meeting(1, 1))
+    >>> history = tomnet.History.of(encounters.past)  # all of them seen, and the current episode not begun
+    >>> history.past_real.shape, history.recent
+    ((4, 1), None)
+    """
+
+    past: Episode  # batch axes: *batch past
+    past_real: Bool[Array, "*batch past"]  # which of them were seen; the others are padding
+    recent: Episode | None = None  # the current episode before the query; None where queries come at the start
+
+    @staticmethod
+    def of(past: Episode, recent: Episode | None = None) -> "History":
+        """All of these past episodes seen; of the current one, all that there is."""
+        past = jax.tree.map(jnp.asarray, past)
+        if recent is not None:
+            recent = jax.vmap(lambda episode: episode.until(episode.length))(jax.tree.map(jnp.asarray, recent))
+        return History(past, jnp.ones(past.length.shape, bool), recent)
+
+    def __len__(self) -> int:
+        return self.past_real.shape[0]
+
+    @property
+    def shown(self) -> Bool[Array, "*batch past"]:
+        """Which past episodes there is a query after, each counted once."""
+        *batch, past = self.past.length.shape
+        queries = math.prod(self.past_real.shape[:-1]) // math.prod(batch)
+        return jnp.asarray(self.past_real).reshape(*batch, queries, past).any(-2)
