@@ -24,7 +24,7 @@ from .cli_agents import AGENT_COMMANDS
 from .cli_sally_anne import SallyAnne
 from .console import degrade_gracefully, print_claims, print_json, print_measurement, print_table, say, shown_verdict
 from .cpu import check_platform, prepare_cpu
-from .errors import BadFile, TomnetError, nearest
+from .errors import BadFile, BadSetting, TomnetError, nearest
 from .interrupts import INTERRUPTED, Interrupted, acknowledged
 from .progress import narrated
 
