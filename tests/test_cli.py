@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers import made_up
+from helpers import made_up, says
 
 from tomnet import cli, cpu, zoo
 from tomnet.experiments.claims import Claim
@@ -62,7 +62,7 @@ def refusal(tomnet):
 
 def save_members(folder: Path, pattern: str, preset: str = "smoke") -> None:
     for seed, member in enumerate(MEMBERS):
-        about = {"experiment": NAME, "member": member, "preset": preset, "command": "tomnet run", "encounters": 64}
+        about = says(NAME, member, preset, command="tomnet run", encounters=64)
         save_observer(folder / pattern.format(member), made_up(CONFIG, seed), about)
 
 
@@ -137,7 +137,7 @@ def test_evaluate_json_is_strict_and_has_the_shape_of_the_report(tomnet, evaluat
 def test_an_observer_file_takes_the_place_of_the_pretrained_one(tomnet, evaluated, here):
     save_members(here / "zoo" / NAME, "{}.safetensors")
     other = made_up(CONFIG, seed=9)
-    save_observer(here / "mine", other, {"experiment": NAME, "member": "8d", "preset": "laptop"})
+    save_observer(here / "mine", other, says(NAME, "8d", "laptop"))
     assert tomnet("evaluate", NAME, "--model", here / "mine")[0] == 0
     heard = evaluated["observers"]["8d"].prediction_net.action.dense.weight
     assert np.array_equal(heard, other.prediction_net.action.dense.weight)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from experiments.minds_small import save_populations
 from experiments.test_minds import TINY, TINY_BEHAVIOUR
-from helpers import made_up
+from helpers import made_up, says
 
 from tomnet import zoo
 from tomnet.agents import population as populations
@@ -20,7 +20,7 @@ from tomnet.observer.checkpoint import save_observer
 from tomnet.observer.tomnet import ObserverConfig
 from tomnet.world.gridworld import ACTIONS, SUBGOAL_MAZE
 
-ABOUT = {"experiment": "explicit-beliefs", "member": "mixed", "preset": "smoke"}
+ABOUT = says("explicit-beliefs", "mixed")
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,7 @@
 """Goal-driven agents (section 3.2): each values the objects in its own way and plans by value iteration."""
 
+from typing import ClassVar
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -80,6 +82,7 @@ def best_actions(values: Float[Array, "*any action"]) -> Float[Array, "*any acti
 class PlannerSpecies(eqx.Module):
     """Goal-driven agents with rewards from Dir(alpha); a share of them greedy, with a very high cost of moving."""
 
+    kind: ClassVar[str] = "planners"
     objects: int = 4
     alpha: float = 0.01
     move_cost: float = 0.01

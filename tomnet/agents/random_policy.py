@@ -1,5 +1,7 @@
 """Random agents (section 3.1): the same action probabilities everywhere, drawn from Dir(alpha)."""
 
+from typing import ClassVar
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -22,6 +24,7 @@ class RandomAgent(eqx.Module):
 class RandomSpecies(eqx.Module):
     """S(alpha), or with several alphas their equal mixture. Low alpha: near-deterministic agents."""
 
+    kind: ClassVar[str] = "random"
     alphas: tuple[float, ...]
 
     def __check_init__(self):

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import equinox as eqx
 import jax
@@ -18,6 +18,7 @@ from ..agents.random_policy import RandomAgent, RandomSpecies
 from ..episodes.encounter import Encounter, Meeting, meet
 from ..episodes.rollout import play, play_and_tell
 from ..errors import BadSetting
+from ..identity import LOCAL, plain
 from ..observer.tomnet import ObserverConfig, ToMnet
 from ..observer.training import Sample, TrainingConfig
 from ..world.gridworld import World
@@ -31,15 +32,20 @@ PRESETS: tuple[Preset, ...] = ("smoke", "laptop", "full")
 class Company:
     """A fixed set of deep RL agents, met in turn: networks of some conditions, each with every preference."""
 
+    kind: ClassVar[str] = "deep RL agents"
     conditions: tuple[str, ...]
     part: Part = "training"
-    folder: Path | None = None  # of the populations; None: the pretrained ones
+    folder: Path | None = dataclasses.field(default=None, metadata=LOCAL)  # of the populations; None: the pretrained
     beliefs: bool = False  # whether they are asked what they believe
     networks: int | None = None  # of each condition, at most; None: all
 
     def available(self) -> bool:
         """Whether they are there to be met."""
         return all(condition_file(name, self.folder).exists() for name in self.conditions)
+
+    def populations(self) -> dict[str, str]:
+        """By condition, the digest of the population that they belong to."""
+        return {name: load_condition(name, self.folder).digest for name in self.conditions}
 
     def agents(self) -> DeepAgent:
         """All of them, condition by condition."""
@@ -58,6 +64,7 @@ class Company:
         return np.repeat(np.arange(len(parts)), counts)
 
 
+MET_VERSION = 1  # of what `Member.met` says, to be raised when a field changes its meaning
 ANYONE = RandomSpecies((1.0,))
 
 
@@ -85,9 +92,14 @@ class Member:
             )
 
     @property
-    def met(self) -> str:
-        """Whom it meets and how, in one line that changes if anything of it does."""
-        return f"{self.species}, {self.world}, {self.meeting}, steps={self.steps}, reuse={self.reuse}"
+    def met(self) -> dict[str, Any]:
+        """Whom it meets and how: every field, by which an observer is known later."""
+        told = {name: plain(getattr(self, name)) for name in ("species", "world", "meeting", "steps", "reuse")}
+        return {"version": MET_VERSION} | told
+
+    def populations(self) -> dict[str, str]:
+        """The populations of deep RL agents that it meets, as they are now: digests by condition."""
+        return self.species.populations() if isinstance(self.species, Company) else {}
 
     def sampler(self) -> Sample:
         """`(key, count) -> encounters`, with agents drawn for the occasion, or with all of a company in turn."""
