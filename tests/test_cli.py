@@ -11,13 +11,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from experiments.minds_small import save_populations
 from helpers import made_up, says
 
 from tomnet import cli, cpu, zoo
+from tomnet.agents.population import load_condition
 from tomnet.experiments.claims import Claim
 from tomnet.experiments.ledger import STATEMENTS
 from tomnet.experiments.registry import EXPERIMENTS
-from tomnet.experiments.run import AGENTS
+from tomnet.experiments.run import AGENTS, OtherAgents, check_agents
 from tomnet.files import load_arrays, read_jsonl, write_json
 from tomnet.interrupts import Interrupted
 from tomnet.observer.checkpoint import OBSERVER_FORMAT, VERSION, save_observer
@@ -151,6 +153,41 @@ def test_the_report_keeps_each_result_as_it_goes(tomnet, evaluated, here, monkey
     assert "index.html" in out
     assert "[1/1] goal-inference" in err
     assert json.loads((here / "report" / f"{NAME}.json").read_text())["claims"][0]["id"] == "G1"
+
+
+@pytest.fixture
+def other_agents(here, monkeypatch):
+    """An observer in the zoo that met others than the 5x5 agents that are here."""
+    monkeypatch.setattr("tomnet.agents.population.PRETRAINED", save_populations(here / "agents", ("5x5",)))
+    observer = made_up(CONFIG)
+    met = says("false-beliefs", "5x5", populations={"5x5": "0" * 64})
+    save_observer(here / "zoo" / "false-beliefs" / "5x5.safetensors", observer, met)
+    return load_condition("5x5").digest
+
+
+REFUSED = "false-beliefs/5x5 met other agents of 5x5 than those here"
+
+
+def test_an_observer_is_not_evaluated_beside_other_agents(refusal, other_agents, here):
+    assert REFUSED in refusal("evaluate", "false-beliefs")
+
+
+def test_an_observer_is_evaluated_beside_the_agents_it_met(other_agents, here):
+    check_agents(EXPERIMENTS["false-beliefs"], {"5x5": {"populations": {"5x5": other_agents}}})
+    with pytest.raises(OtherAgents, match=REFUSED):
+        check_agents(EXPERIMENTS["false-beliefs"], {"5x5": {"populations": {}}})
+
+
+def test_in_the_report_an_observer_of_other_agents_waits(tomnet, evaluated, other_agents, here, monkeypatch):
+    save_members(here / "zoo" / NAME, "{}.safetensors")
+    built = {}
+    monkeypatch.setattr("tomnet.report.build_report", lambda results, folder, **told: built.update(told) or folder)
+    code, _, err = tomnet("report", "--out", here / "report")
+    assert code == 0
+    assert f"waits: {REFUSED}" in err
+    assert built["waiting"] == ["false-beliefs"]
+    assert not (here / "report" / "false-beliefs.json").exists()
+    assert (here / "report" / f"{NAME}.json").exists()
 
 
 def test_figures_are_drawn_again_without_training(tomnet, here, monkeypatch):

@@ -64,6 +64,14 @@ def test_an_observer_without_beliefs_can_tell_it_too(agents, tmp_path, capsys):
     assert "before its eyes" in capsys.readouterr().out
 
 
+def test_an_observer_that_met_other_agents_does_not_tell_of_these(agents, tmp_path, capsys):
+    path = tmp_path / "observer.safetensors"
+    save_observer(path, made_up(TINY), ABOUT | {"populations": {"5x5": "0" * 64}})
+    assert sally_anne("--population", agents, "--model", path, "--out", tmp_path / "story") == 2
+    assert "the observer met other agents of 5x5 than those here" in capsys.readouterr().err
+    assert not (tmp_path / "story").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [

@@ -15,6 +15,7 @@ from tomnet.errors import BadFile, TomnetError
 from tomnet.experiments.claims import Claim
 from tomnet.experiments.experiment import Result
 from tomnet.experiments.registry import EXPERIMENTS
+from tomnet.experiments.run import check_agents
 from tomnet.observer.checkpoint import save_observer
 from tomnet.observer.tomnet import ObserverConfig
 from tomnet.zoo.agent_cards import returns_hoped_for
@@ -211,6 +212,7 @@ def test_what_ships_loads_and_knows_where_it_comes_from(name, monkeypatch):
     for member, about in zoo.about(name).items():
         assert about["command"].startswith(f"tomnet run {zoo.home(name, member)} ")
         assert about["encounters"] > 0
+    check_agents(EXPERIMENTS[name], zoo.about(name))  # and met the agents that ship
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

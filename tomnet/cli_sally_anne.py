@@ -45,6 +45,8 @@ class SallyAnne:
     out: Annotated[Path, arg(metavar="DIR", help="where to")] = Path("sally-anne")
 
     def __call__(self) -> None:
+        from .agents.population import load_condition
+        from .experiments.run import check_populations
         from .experiments.story import Cast, check_past, moral, tell
         from .figures import save
         from .figures.story import draw_story
@@ -64,7 +66,11 @@ class SallyAnne:
             say(f"tomnet: {warning}")
         cast = Cast(self.condition, letters.index(liked), self.network, self.population)
         key = stream(self.seed, EVALUATION_STREAM)
-        story = tell(key, _observer(self.model, self.condition), cast, distance=self.distance, past=self.past)
+        observer, met = _observer(self.model, self.condition)
+        if self.condition in met:
+            here = load_condition(self.condition, self.population).digest
+            check_populations("the observer", met, {self.condition: here})
+        story = tell(key, observer, cast, distance=self.distance, past=self.past)
         write_json(self.out / "story.json", story)
         print(moral(story))
         for path in save(draw_story(story), self.out):
@@ -73,7 +79,8 @@ class SallyAnne:
         say(f"network {story['network']}{chosen}; after {time.monotonic() - started:.0f} s")
 
 
-def _observer(model: Path | None, condition: str) -> "ToMnet":
+def _observer(model: Path | None, condition: str) -> "tuple[ToMnet, dict[str, str]]":
+    """Whoever tells the story, and the populations that it met."""
     from . import zoo
     from .observer.checkpoint import load_observer
     from .observer.training import OBSERVER
@@ -81,9 +88,11 @@ def _observer(model: Path | None, condition: str) -> "ToMnet":
     if model is not None and model.is_dir():
         raise BadFile(model, "is a folder", f"--model names an observer file, such as {OBSERVER} of a run's member")
     if model is not None:
-        return load_observer(model)[0]
+        observer, about = load_observer(model)
+        return observer, about.get("populations", {})
     for experiment, member in sorted(TELLERS, key=lambda teller: teller[1] != condition):
         if zoo.available(experiment):
-            return zoo.load(experiment)[member]
+            observer, about = zoo.load_all(experiment)[member]
+            return observer, about["populations"]
     names = " or ".join(experiment for experiment, _ in TELLERS)
     raise TomnetError(f"the zoo holds no pretrained observer of {names}; `tomnet run` trains one, --model names a file")
