@@ -9,6 +9,7 @@ from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
 from ..errors import BadSetting
 from ..world.gridworld import ABSENT, Outcome, State, World
+from .species import Species
 
 SAME_VALUE = 1e-4
 """Actions whose values are nearer than this are equally good, and the agent chooses among them at random."""
@@ -18,6 +19,9 @@ class Planner(eqx.Module):
     object_rewards: Float[Array, "*population object"]
     move_cost: Float[Array, "*population"]
     wall_cost: Float[Array, "*population"]
+
+    def ready(self) -> "Planner":
+        return self
 
     def start(self, state: State, world: World) -> Float[Array, "cell action"]:
         """The whole plan: nothing changes in these worlds but the agent's own cell."""
@@ -79,7 +83,7 @@ def best_actions(values: Float[Array, "*any action"]) -> Float[Array, "*any acti
     return best / best.sum(-1, keepdims=True)
 
 
-class PlannerSpecies(eqx.Module):
+class PlannerSpecies(Species):
     """Goal-driven agents with rewards from Dir(alpha); a share of them greedy, with a very high cost of moving."""
 
     kind: ClassVar[str] = "planners"
@@ -100,6 +104,10 @@ class PlannerSpecies(eqx.Module):
         for name in ("move_cost", "wall_cost", "greedy_move_cost"):
             if not getattr(self, name) >= 0:
                 raise BadSetting(name, getattr(self, name), "a penalty cannot be negative")
+
+    def words(self) -> str:
+        greedy = f", {self.greedy_share:.0%} of them greedy" if self.greedy_share else ""
+        return f"goal-driven agents, their rewards drawn from Dir({self.alpha:g}){greedy}"
 
     def sample(self, key: Key[Scalar, ""], count: int) -> Planner:
         reward_key, greedy_key = jax.random.split(key)

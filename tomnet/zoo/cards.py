@@ -16,7 +16,6 @@ from .descriptions import (
     pieces,
     predicts,
     seen_before,
-    whom,
     world_words,
 )
 
@@ -51,7 +50,7 @@ def _what_it_is(experiment: Experiment, observers: Observers, members: dict[str,
     figures = f"figure{'s' if len(experiment.figures) > 1 else ''} {', '.join(experiment.figures)}"
     place = f"section {experiment.section} ({figures})"
     rows = [
-        (name, whom(members[name].species), seen_before(members[name], observer.config), predicts(observer.config))
+        (name, members[name].species.words(), seen_before(members[name], observer.config), predicts(observer.config))
         for name, (observer, _) in observers.items()
     ]
     columns = ("observer", "trained on", "has seen of an agent when asked", "predicts")
