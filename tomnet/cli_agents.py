@@ -99,7 +99,7 @@ class Evaluate:
             from .figures.lives import species_panels
             from .figures.panels import compose_all
             from .files import write_json
-            from .observer.training import EVALUATION_STREAM, stream
+            from .streams import EVALUATION_STREAM, stream
 
             write_json(self.out / "result.json", result.to_json())
             lived = same_level(stream(self.seed, EVALUATION_STREAM), populations)
@@ -135,7 +135,7 @@ class Show:
         (population,) = find_populations((self.condition,), self.population).values()
         from .experiments.diaries import diaries
         from .figures.lives import save_lives
-        from .observer.training import EVALUATION_STREAM, stream
+        from .streams import EVALUATION_STREAM, stream
 
         key = stream(self.seed, EVALUATION_STREAM)
         told = diaries(key, population, network=self.network, preferred=self.preferred, count=self.episodes)

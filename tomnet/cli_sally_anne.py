@@ -51,7 +51,7 @@ class SallyAnne:
         from .figures import save
         from .figures.story import draw_story
         from .files import write_json
-        from .observer.training import EVALUATION_STREAM, stream
+        from .streams import EVALUATION_STREAM, stream
         from .world.gridworld import SUBGOAL_MAZE
         from .world.levels import LETTERS
 

@@ -30,21 +30,17 @@ from tomnet.observer.tomnet import ObserverConfig
 from tomnet.observer.training import (
     CHECKPOINT,
     CONFIG,
-    EVALUATION_STREAM,
-    HELD_OUT_STREAM,
     METRICS,
     OBSERVER,
-    TRAIN_STREAM,
-    WEIGHT_STREAM,
     Diverged,
     TrainingConfig,
     first_state,
     many_steps,
     one_step,
     optimiser,
-    stream,
     train,
 )
+from tomnet.streams import EVALUATION_STREAM, HELD_OUT_STREAM, TRAIN_STREAM, WEIGHT_STREAM, stream
 
 OBSERVER_CONFIG = ObserverConfig(
     size=5,

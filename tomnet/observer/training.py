@@ -24,6 +24,7 @@ from ..files import RunLock, append_jsonl, truncate_jsonl, write_json
 from ..identity import differences, plain
 from ..interrupts import Interrupted, stop_requests
 from ..progress import Progress
+from ..streams import HELD_OUT_STREAM, TRAIN_STREAM, WEIGHT_STREAM, stream
 from .bottleneck import annealed
 from .checkpoint import load_state, save_observer, save_state
 from .config import ObserverConfig
@@ -34,8 +35,6 @@ from .tomnet import Reading, ToMnet, observe
 Sample = Callable[[Key[Scalar, ""], int], Encounter]
 """`(key, how many) -> encounters` with freshly drawn agents; each with `TrainingConfig.queries`."""
 
-# random streams that never meet, whatever the seed: agents that an observer is tested on are never trained on
-TRAIN_STREAM, HELD_OUT_STREAM, WEIGHT_STREAM, EVALUATION_STREAM = range(4)
 CHECKPOINT, OBSERVER, METRICS, CONFIG = (
     "checkpoint.safetensors",
     "observer.safetensors",
@@ -94,10 +93,6 @@ def optimiser(training: TrainingConfig) -> optax.GradientTransformation:
 def first_state(config: ObserverConfig, training: TrainingConfig, seed: int) -> TrainingState:
     observer = ToMnet(config, key=stream(seed, WEIGHT_STREAM))
     return TrainingState(observer, optimiser(training).init(eqx.filter(observer, eqx.is_array)), jnp.int32(0))
-
-
-def stream(seed: int, which: int) -> Key[Scalar, ""]:
-    return jax.random.fold_in(jax.random.key(seed), which)
 
 
 def train_step(
