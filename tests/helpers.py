@@ -12,6 +12,8 @@ from tomnet.episodes.encounter import Encounter
 from tomnet.episodes.episode import NONE, Episode, Snapshot
 from tomnet.episodes.history import History
 from tomnet.episodes.targets import Targets
+from tomnet.experiments.experiment import Preset
+from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.observer.checkpoint import blank_observer
 from tomnet.observer.tomnet import ObserverConfig, ToMnet
 from tomnet.world import gridworld, levels
@@ -118,6 +120,13 @@ def quick_play(world: World, steps: int | None = None):
         )
 
     return episodes
+
+
+def says(experiment: str, member: str, preset: Preset = "smoke", **more) -> dict:
+    """What a trained observer of this experiment says about itself, the populations it met left out."""
+    members = {each.name: each for each in EXPERIMENTS[experiment].members(preset)}
+    told = {"experiment": experiment, "member": member, "preset": preset, "populations": {}}
+    return told | {"met": members[member].met} | more
 
 
 def made_up(config: ObserverConfig, seed: int = 0) -> ToMnet:

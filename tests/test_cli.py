@@ -11,15 +11,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers import made_up
+from experiments.minds_small import save_populations
+from helpers import made_up, says
 
 from tomnet import cli, cpu, zoo
+from tomnet.agents.population import load_condition
 from tomnet.arguments import check_writable
 from tomnet.errors import BadFile
 from tomnet.experiments.claims import Claim
 from tomnet.experiments.ledger import STATEMENTS
 from tomnet.experiments.registry import EXPERIMENTS
-from tomnet.experiments.run import AGENTS, load_result
+from tomnet.experiments.run import AGENTS, OtherAgents, check_agents, load_result
 from tomnet.files import load_arrays, read_jsonl, write_json
 from tomnet.interrupts import Interrupted
 from tomnet.observer.checkpoint import OBSERVER_FORMAT, VERSION, save_observer
@@ -64,7 +66,7 @@ def refusal(tomnet):
 
 def save_members(folder: Path, pattern: str, preset: str = "smoke") -> None:
     for seed, member in enumerate(MEMBERS):
-        about = {"experiment": NAME, "member": member, "preset": preset, "command": "tomnet run", "encounters": 64}
+        about = says(NAME, member, preset, command="tomnet run", encounters=64)
         save_observer(folder / pattern.format(member), made_up(CONFIG, seed), about)
 
 
@@ -200,7 +202,7 @@ def test_results_become_a_page_and_slim_data_beside_it(tomnet, evaluated, here, 
 def test_an_observer_file_takes_the_place_of_the_pretrained_one(tomnet, evaluated, here):
     save_members(here / "zoo" / NAME, "{}.safetensors")
     other = made_up(CONFIG, seed=9)
-    save_observer(here / "mine", other, {"experiment": NAME, "member": "8d", "preset": "laptop"})
+    save_observer(here / "mine", other, says(NAME, "8d", "laptop"))
     assert tomnet("evaluate", NAME, "--model", here / "mine")[0] == 0
     heard = evaluated["observers"]["8d"].prediction_net.action.dense.weight
     assert np.array_equal(heard, other.prediction_net.action.dense.weight)
@@ -214,6 +216,41 @@ def test_the_report_keeps_each_result_as_it_goes(tomnet, evaluated, here, monkey
     assert "index.html" in out
     assert "[1/1] goal-inference" in err
     assert json.loads((here / "report" / f"{NAME}.json").read_text())["claims"][0]["id"] == "G1"
+
+
+@pytest.fixture
+def other_agents(here, monkeypatch):
+    """An observer in the zoo that met others than the 5x5 agents that are here."""
+    monkeypatch.setattr("tomnet.agents.population.PRETRAINED", save_populations(here / "agents", ("5x5",)))
+    observer = made_up(CONFIG)
+    met = says("false-beliefs", "5x5", populations={"5x5": "0" * 64})
+    save_observer(here / "zoo" / "false-beliefs" / "5x5.safetensors", observer, met)
+    return load_condition("5x5").digest
+
+
+REFUSED = "false-beliefs/5x5 met other agents of 5x5 than those here"
+
+
+def test_an_observer_is_not_evaluated_beside_other_agents(refusal, other_agents, here):
+    assert REFUSED in refusal("evaluate", "false-beliefs")
+
+
+def test_an_observer_is_evaluated_beside_the_agents_it_met(other_agents, here):
+    check_agents(EXPERIMENTS["false-beliefs"], {"5x5": {"populations": {"5x5": other_agents}}})
+    with pytest.raises(OtherAgents, match=REFUSED):
+        check_agents(EXPERIMENTS["false-beliefs"], {"5x5": {"populations": {}}})
+
+
+def test_in_the_report_an_observer_of_other_agents_waits(tomnet, evaluated, other_agents, here, monkeypatch):
+    save_members(here / "zoo" / NAME, "{}.safetensors")
+    built = {}
+    monkeypatch.setattr("tomnet.report.build_report", lambda results, folder, **told: built.update(told) or folder)
+    code, _, err = tomnet("report", "--out", here / "report")
+    assert code == 0
+    assert f"waits: {REFUSED}" in err
+    assert built["waiting"] == ["false-beliefs"]
+    assert not (here / "report" / "false-beliefs.json").exists()
+    assert (here / "report" / f"{NAME}.json").exists()
 
 
 def test_figures_are_drawn_again_without_training(tomnet, here, monkeypatch):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from experiments.minds_small import save_populations
 from experiments.test_minds import TINY, TINY_BEHAVIOUR
-from helpers import made_up
+from helpers import made_up, says
 
 from tomnet import zoo
 from tomnet.agents import population as populations
@@ -20,7 +20,7 @@ from tomnet.observer.checkpoint import save_observer
 from tomnet.observer.tomnet import ObserverConfig
 from tomnet.world.gridworld import ACTIONS, SUBGOAL_MAZE
 
-ABOUT = {"experiment": "explicit-beliefs", "member": "mixed", "preset": "smoke"}
+ABOUT = says("explicit-beliefs", "mixed")
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +62,14 @@ def test_an_observer_without_beliefs_can_tell_it_too(agents, tmp_path, capsys):
     arguments = ("--population", agents, "--model", tmp_path / "observer.safetensors", "--distance", 1)
     assert sally_anne(*arguments, "--out", tmp_path) == 0
     assert "before its eyes" in capsys.readouterr().out
+
+
+def test_an_observer_that_met_other_agents_does_not_tell_of_these(agents, tmp_path, capsys):
+    path = tmp_path / "observer.safetensors"
+    save_observer(path, made_up(TINY), ABOUT | {"populations": {"5x5": "0" * 64}})
+    assert sally_anne("--population", agents, "--model", path, "--out", tmp_path / "story") == 2
+    assert "the observer met other agents of 5x5 than those here" in capsys.readouterr().err
+    assert not (tmp_path / "story").exists()
 
 
 @pytest.mark.parametrize(

@@ -180,7 +180,9 @@ def test_another_format_or_version_is_refused(tmp_path):
     save_arrays(tmp_path / "a", ARRAYS, HEADER, "episodes", 1)
     assert "holds 'episodes', not 'test-weights'" in refusal(tmp_path / "a")
     save_arrays(tmp_path / "a", ARRAYS, HEADER, "test-weights", 2)
-    assert "test-weights version 2; this tomnet reads version 1" in refusal(tmp_path / "a")
+    assert refusal(tmp_path / "a").endswith("test-weights version 2; this tomnet reads version 1")
+    save_arrays(tmp_path / "a", ARRAYS, HEADER, "test-weights", 0)
+    assert "version 0; this tomnet reads version 1; an earlier tomnet wrote it" in refusal(tmp_path / "a")
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))

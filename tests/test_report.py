@@ -190,6 +190,22 @@ def test_missing_experiments_are_named(tmp_path):
     assert "61 s" in text
 
 
+def test_what_waits_for_an_observer_of_these_agents_has_no_verdict(tmp_path):
+    written = build_report([hand_made("goal-inference")], tmp_path, waiting=["false-beliefs"]).read_text()
+    text = re.sub(r"\s+", " ", "".join(Page(written).text))
+    rows = dict(re.findall(r'<tr><th scope="row">(\w\d)</th>(.*?)</tr>', written))
+    for id in EXPERIMENTS["false-beliefs"].claims:
+        assert "waits for an observer of these agents" in rows[id]
+        assert f"{SIGNS['waiting']}</span> waiting<" in rows[id]
+        assert not any(f" {word}<" in rows[id] for word in SIGNS if word != "waiting")
+    assert "waits" not in rows["F5"]
+    assert f"waiting: {len(EXPERIMENTS['false-beliefs'].claims)}" in text
+    claims = json.loads((tmp_path / "results.json").read_text())["claims"]
+    assert claims["F2"]["verdict"] is None
+    assert claims["F2"]["waits"] == "waits for an observer of these agents"
+    assert claims["G1"]["verdict"] is not None
+
+
 def test_nothing_to_report(tmp_path):
     text = "".join(Page(build_report([], tmp_path).read_text()).text)
     assert text.count("Missing:") == len(EXPERIMENTS)

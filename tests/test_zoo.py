@@ -8,7 +8,7 @@ import pytest
 from agents.small import made_up_population
 from figures.hand_made import hand_made
 from figures.hand_made_agents import tables
-from helpers import made_up
+from helpers import made_up, says
 
 from tomnet import zoo
 from tomnet.agents.population import CONDITIONS, save_population
@@ -16,6 +16,7 @@ from tomnet.errors import BadFile, TomnetError
 from tomnet.experiments.claims import Claim
 from tomnet.experiments.experiment import Result
 from tomnet.experiments.registry import EXPERIMENTS
+from tomnet.experiments.run import check_agents
 from tomnet.observer.checkpoint import save_observer
 from tomnet.observer.tomnet import ObserverConfig
 from tomnet.zoo.agent_cards import returns_hoped_for
@@ -23,9 +24,7 @@ from tomnet.zoo.cards import compose_card, versions
 
 NAME, MEMBERS = "goal-inference", ["2d", "8d"]
 CONFIG = ObserverConfig(channels=2, character_channels=2, character_depth=1, torso_depth=1)
-ABOUT = {
-    "experiment": NAME,
-    "preset": "smoke",
+ABOUT = says(NAME, "2d") | {
     "command": f"tomnet run {NAME} --preset smoke --seed 3",
     "encounters": 12_345,
     "seconds": 67.8,
@@ -102,6 +101,10 @@ def test_an_experiment_that_is_not_pretrained(run_folder):
         zoo.load("goal-inferense")
 
 
+def met_with(**changed) -> dict:
+    return ABOUT["met"] | {"species": ABOUT["met"]["species"] | changed}
+
+
 @pytest.mark.parametrize(
     ("about", "why"),
     [
@@ -109,6 +112,17 @@ def test_an_experiment_that_is_not_pretrained(run_folder):
         (ABOUT | {"member": "2d", "experiment": "greedy-agents"}, "greedy-agents/2d, not of goal-inference"),
         (ABOUT | {"member": "9d"}, "goal-inference/9d, not of goal-inference"),
         ({}, "does not describe an observer"),
+        (
+            ABOUT | {"met": ABOUT["met"] | {"reuse": 1, "steps": 3}},
+            "of preset smoke: steps is 3, not nothing; reuse is 1",
+        ),
+        (
+            ABOUT | {"met": met_with(alpha=0.5)},
+            r"met others than goal-inference/2d .*: species.alpha is 0.5, not 0.01$",
+        ),
+        (ABOUT | {"met": met_with(kind="saints")}, "2d of preset smoke: species.kind is saints, not planners$"),
+        (ABOUT | {"met": ABOUT["met"] | {"version": 0}}, "2d of preset smoke: version is 0, not 1$"),
+        (ABOUT | {"met": "PlannerSpecies()"}, "met others"),
     ],
 )
 def test_an_observer_of_something_else_is_refused(about, why, tmp_path, observers):
@@ -211,6 +225,7 @@ def test_what_ships_loads_and_knows_where_it_comes_from(name, monkeypatch):
     for member, about in zoo.about(name).items():
         assert about["command"].startswith(f"tomnet run {zoo.home(name, member)} ")
         assert about["encounters"] > 0
+    check_agents(EXPERIMENTS[name], zoo.about(name))  # and met the agents that ship
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

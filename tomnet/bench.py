@@ -20,7 +20,7 @@ from .agents.population import eyes_of
 from .agents.random_policy import RandomSpecies
 from .agents.upbringing import UPBRINGING, first_learners, update_all, update_key
 from .episodes.rollout import play
-from .experiments.experiment import Company, Member, Preset
+from .experiments.experiment import Member, Preset
 from .experiments.registry import EXPERIMENTS
 from .observer.frames import deal, frame_count, frames_of, room_for
 from .observer.training import first_state, train_chunk
@@ -164,7 +164,7 @@ def bench_observer(sizes: Sizes) -> Iterator[Measurement]:
     preset = sizes.preset
     firsts = {experiment.name: experiment.members(preset)[0] for experiment in EXPERIMENTS.values()}
     for name, member in firsts.items():
-        if isinstance(member.species, Company) and not member.species.available():
+        if not member.species.available():
             stage(f"{name} is left out: the zoo holds no agents for its observers to meet")
         else:
             yield _training(f"{name}/{member.name}, {preset}", member, sizes)

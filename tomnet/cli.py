@@ -161,6 +161,7 @@ class Report:
     def __call__(self) -> None:
         from . import zoo
         from .experiments.registry import EXPERIMENTS
+        from .experiments.run import OtherAgents
         from .files import write_json
         from .report import build_report
 
@@ -171,10 +172,15 @@ class Report:
             raise TomnetError("nothing is pretrained; `tomnet run NAME` trains an experiment's observers")
         for experiment in pretrained:
             zoo.load(experiment.name)  # a damaged file is named now, not minutes into the work
-        results = []
+        results, waiting = [], []
         for number, experiment in enumerate(pretrained, start=1):
             say(f"[{number}/{len(pretrained)}] {experiment.name}")
-            result = measure(experiment, None, self.agents, self.seed)
+            try:
+                result = measure(experiment, None, self.agents, self.seed)
+            except OtherAgents as why:
+                say(f"      waits: {why}")
+                waiting.append(experiment.name)
+                continue
             write_json(self.out / f"{experiment.name}.json", result.to_json())
             results.append(result)
             verdicts = ", ".join(f"{claim.id} {shown_verdict(claim, result)}" for claim in result.claims)
@@ -182,7 +188,8 @@ class Report:
         cards = {result.experiment: zoo.card(result.experiment) for result in results}
         cards |= {zoo.AGENTS: zoo.agents_card()}
         cards = {name: card for name, card in cards.items() if card.exists()}
-        page = build_report(results, self.out, cards=cards, seconds=time.monotonic() - started)
+        seconds = time.monotonic() - started
+        page = build_report(results, self.out, cards=cards, seconds=seconds, waiting=waiting)
         print(f"{page} after {time.monotonic() - started:.0f} s")
 
 
@@ -379,7 +386,7 @@ def check_run_folder(folder: Path, experiment: str, preset: str, resume: bool) -
 def measure(experiment: "Experiment", model: Path | None, agents: int | None, seed: int) -> "Result":
     """Observers from the zoo, a run folder or a file, evaluated on agents that they have never met."""
     from . import zoo
-    from .experiments.run import AGENTS, evaluate
+    from .experiments.run import AGENTS, check_agents, evaluate
 
     check_seed(seed)
     agents = AGENTS["laptop"] if agents is None else agents
@@ -392,6 +399,7 @@ def measure(experiment: "Experiment", model: Path | None, agents: int | None, se
         observer, about = zoo.read(model, experiment.name)
         alone = zoo.member_names(experiment.name) == [about["member"]]
         loaded = ({} if alone else zoo.load_all(experiment.name)) | {about["member"]: (observer, about)}
+    check_agents(experiment, {member: about for member, (_, about) in loaded.items()})
     observers = {member: observer for member, (observer, _) in loaded.items()}
     preset = " and ".join(sorted({about["preset"] for _, about in loaded.values()}))
     return evaluate(experiment, observers, preset=preset, agents=agents, seed=seed)

@@ -105,7 +105,7 @@ class Evaluate:
             from .figures.lives import species_panels
             from .figures.panels import compose_all
             from .files import write_json
-            from .observer.training import EVALUATION_STREAM, stream
+            from .streams import EVALUATION_STREAM, stream
 
             write_json(self.out / "result.json", result.to_json())
             lived = same_level(stream(self.seed, EVALUATION_STREAM), populations)
@@ -145,7 +145,7 @@ class Show:
         preferred = object_number(self.preferred, population.objects)
         from .experiments.diaries import diaries
         from .figures.lives import save_lives
-        from .observer.training import EVALUATION_STREAM, stream
+        from .streams import EVALUATION_STREAM, stream
 
         key = stream(self.seed, EVALUATION_STREAM)
         told = diaries(key, population, network=self.network, preferred=preferred, count=self.episodes)

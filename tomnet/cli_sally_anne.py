@@ -50,11 +50,13 @@ class SallyAnne:
     out: Annotated[Path, arg(metavar="DIR", help="where to")] = Path("sally-anne")
 
     def __call__(self) -> None:
+        from .agents.population import load_condition
+        from .experiments.run import check_populations
         from .experiments.story import Cast, check_past, moral, tell
         from .figures import save
         from .figures.story import draw_story
         from .files import write_json
-        from .observer.training import EVALUATION_STREAM, stream
+        from .streams import EVALUATION_STREAM, stream
         from .world.gridworld import SUBGOAL_MAZE
 
         started = time.monotonic()
@@ -66,8 +68,12 @@ class SallyAnne:
         if warning:
             say(f"tomnet: {warning}")
         key = stream(self.seed, EVALUATION_STREAM)
+        observer, met = observer_of(self.model, cast.condition)
+        if cast.condition in met:
+            here = load_condition(cast.condition, self.population).digest
+            check_populations("the observer", met, {cast.condition: here})
         with narrated("sally-anne"):
-            story = tell(key, observer_of(self.model, cast.condition), cast, distance=self.distance, past=self.past)
+            story = tell(key, observer, cast, distance=self.distance, past=self.past)
             write_json(self.out / "story.json", story)
             print(moral(story), flush=True)
             stage("six pictures")
@@ -77,8 +83,9 @@ class SallyAnne:
         say(f"network {story['network']}{chosen}; after {time.monotonic() - started:.0f} s")
 
 
-def observer_of(model: Path | None, condition: str) -> "ToMnet":
-    """The one that was asked for, or of the pretrained ones the one that knows this condition best."""
+def observer_of(model: Path | None, condition: str) -> "tuple[ToMnet, dict[str, str]]":
+    """The one that was asked for, or of the pretrained ones the one that knows this condition best; and the
+    populations that it met."""
     from . import zoo
     from .observer.checkpoint import load_observer
     from .observer.training import OBSERVER
@@ -86,9 +93,11 @@ def observer_of(model: Path | None, condition: str) -> "ToMnet":
     if model is not None and model.is_dir():
         raise BadFile(model, "is a folder", f"--model names an observer file, such as {OBSERVER} of a run's member")
     if model is not None:
-        return load_observer(model)[0]
+        observer, about = load_observer(model)
+        return observer, about.get("populations", {})
     for experiment, member in sorted(TELLERS, key=lambda teller: teller[1] != condition):
         if zoo.available(experiment):
-            return zoo.load(experiment)[member]
+            observer, about = zoo.load_all(experiment)[member]
+            return observer, about["populations"]
     names = " or ".join(experiment for experiment, _ in TELLERS)
     raise TomnetError(f"the zoo holds no pretrained observer of {names}; `tomnet run` trains one, --model names a file")

@@ -8,7 +8,7 @@ beside it as pages of their own.
 
 import base64
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,9 @@ ABOUT = (
     "beside it; what was changed after a trial is in {deviations}."
 )
 DATA = "The data: {results} has every claim and the tables behind every figure."
+WAITS = "waits for an observer of these agents"
 LEDGER = ("id", "claim", "verdict", "measured [95% interval]", "ideal, or the agents themselves", "paper")
+NO_VERDICT = {"verdict": None, "value": None, "interval": None, "waits": WAITS}
 KEPT = ("preset", "seed", "seconds", "tables")
 
 
@@ -45,25 +47,27 @@ def build_report(
     *,
     cards: Mapping[str, str | Path] | None = None,
     seconds: float | Mapping[str, float] | None = None,
+    waiting: Collection[str] = (),
 ) -> Path:
     """Write `index.html`, `results.json`, `figures/` and `pages/` into `folder`; the page's path.
 
     `cards` holds the observers' model cards by experiment, and that of the `agents`, as text or as files. `seconds` is
-    how long it all took, or each experiment; without it, the page gives the time that each result reports.
+    how long it all took, or each experiment; without it, the page gives the time that each result reports. `waiting`
+    names experiments whose observers met other agents than those that are here: their claims have no verdict.
     """
     folder = Path(folder)
     by_name = {result.experiment: result for result in results}
     save({"figure-1": architecture_figure()}, folder / "figures")
     for result in results:
         save(figures_for(result), folder / "figures")
-    write_json(folder / "results.json", summary(results))
+    write_json(folder / "results.json", summary(results, waiting))
     pages = write_pages(folder, cards or {})
-    parts = [_head(pages), _counts(by_name), _contents(), _ledger(by_name), _architecture()]
+    parts = [_head(pages), _counts(by_name, waiting), _contents(), _ledger(by_name, waiting), _architecture()]
     spent = seconds if isinstance(seconds, Mapping) else {}
     for experiment in EXPERIMENTS.values():
         result = by_name.get(experiment.name)
         if result is None:
-            parts.append(_missing(experiment))
+            parts.append(_missing(experiment, experiment.name in waiting))
         else:
             took = spent.get(experiment.name, result.seconds)
             parts.append(_experiment(experiment, result, took, pages))
@@ -74,9 +78,10 @@ def build_report(
     return page
 
 
-def summary(results: list[Result]) -> dict[str, Any]:
+def summary(results: list[Result], waiting: Collection[str] = ()) -> dict[str, Any]:
     """The shape of results.json: claims by id, the tables behind the figures, what the numbers depend on."""
-    claims, experiments = {}, {}
+    experiments = {}
+    claims = {id: NO_VERDICT | {"experiment": name} for name in waiting for id in EXPERIMENTS[name].claims}
     for result in results:
         whole = result.to_json()
         for claim in whole["claims"]:
@@ -113,10 +118,10 @@ def _link(to: str | None, text: str) -> str:
     return f'<a href="{escape(to)}">{escape(text)}</a>' if to else escape(text)
 
 
-def _counts(by_name: Mapping[str, Result]) -> str:
+def _counts(by_name: Mapping[str, Result], waiting: Collection[str]) -> str:
     counts = Counter(claim.verdict for result in by_name.values() for claim in result.claims)
-    missing = sum(len(experiment.claims) for name, experiment in EXPERIMENTS.items() if name not in by_name)
-    counts["not evaluated"] = missing
+    for name in EXPERIMENTS.keys() - by_name.keys():
+        counts["waiting" if name in waiting else "not evaluated"] += len(EXPERIMENTS[name].claims)
     shown = [word for word in SIGNS if counts[word] or word == "reproduced"]
     items = "".join(f"<li>{_verdict(word)}: <strong>{counts[word]}</strong></li>" for word in shown)
     return f'<ul class="counts" aria-label="Verdicts">{items}</ul>'
@@ -137,13 +142,13 @@ def _verdict(word: str) -> str:
 # --- The ledger of claims
 
 
-def _ledger(by_name: Mapping[str, Result]) -> str:
+def _ledger(by_name: Mapping[str, Result], waiting: Collection[str]) -> str:
     rows = {}
     for name, experiment in EXPERIMENTS.items():
         if name in by_name:
             rows |= {claim.id: _claim(claim, experiment) for claim in by_name[name].claims}
         else:
-            rows |= {id: _unknown_claim(id, experiment) for id in experiment.claims}
+            rows |= {id: _unknown_claim(id, experiment, name in waiting) for id in experiment.claims}
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in LEDGER)
     sections = list(dict.fromkeys(id[:1] for id in rows))  # R before G, as in the paper
     body = "\n".join(rows[id] for id in sorted(rows, key=lambda id: (sections.index(id[:1]), len(id), id)))
@@ -175,12 +180,12 @@ def _claim(claim: Claim, experiment: Experiment) -> str:
     )
 
 
-def _unknown_claim(id: str, experiment: Experiment) -> str:
-    why = f"{experiment.title}: no observer was evaluated"
+def _unknown_claim(id: str, experiment: Experiment, waits: bool) -> str:
+    why = f"{experiment.title}: {WAITS if waits else 'no observer was evaluated'}"
     return (
         f"<tr>{_claim_id(id, experiment)}"
         f'<td class="wordy">{escape(STATEMENTS[id])}<span class="unit">{escape(why)}</span></td>'
-        f'<td class="wordy">{_verdict("not evaluated")}</td>{3 * _cell("", NOTHING)}</tr>'
+        f'<td class="wordy">{_verdict("waiting" if waits else "not evaluated")}</td>{3 * _cell("", NOTHING)}</tr>'
     )
 
 
@@ -262,11 +267,12 @@ def _cards(experiment: Experiment, pages: Mapping[str, str]) -> str:
     return f" Model cards: {', '.join(links)}." if links else ""
 
 
-def _missing(experiment: Experiment) -> str:
+def _missing(experiment: Experiment, waits: bool) -> str:
+    why = f" It {WAITS}: its own met others." if waits else ""
     return f"""<section id="{escape(experiment.name)}">
 <h2>{escape(experiment.title)}</h2>
 <p>Missing: there is no result for <code>{escape(experiment.name)}</code>, so that
-figure {", ".join(experiment.figures)} and claim {", ".join(experiment.claims)} are not in this report.
+figure {", ".join(experiment.figures)} and claim {", ".join(experiment.claims)} are not in this report.{why}
 <code>tomnet run {escape(experiment.name)}</code> trains its observers.</p>
 </section>
 """

@@ -14,7 +14,7 @@ from .experiments.registry import EXPERIMENTS
 from .figures.style import NOTHING, plain
 from .files import read_json
 
-SIGNS = {"reproduced": "✓", "partly": "◐", "not reproduced": "✗", "not evaluated": "–"}
+SIGNS = {"reproduced": "✓", "partly": "◐", "not reproduced": "✗", "waiting": "…", "not evaluated": "–"}
 HEADLINES = {"false-beliefs-mixed": "F5"}  # whose number stands for the experiment; otherwise that of its first claim
 
 
@@ -63,7 +63,7 @@ def _agreed(value: Any) -> str:
 
 
 def _counts(claims: Iterable[Mapping[str, Any]]) -> str:
-    counts = Counter(claim["verdict"] for claim in claims)
+    counts = Counter(claim["verdict"] or "waiting" for claim in claims)
     return ", ".join(f"{counts[word]} {word}" for word in SIGNS if counts[word])
 
 

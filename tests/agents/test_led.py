@@ -23,6 +23,9 @@ LEVEL = """
 class Stubborn(eqx.Module):
     """Would never move, and keeps a diary of the cells it stood in."""
 
+    def ready(self):
+        return self
+
     def start(self, state, world):
         return jnp.full(world.step_limit, -1)
 

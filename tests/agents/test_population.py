@@ -199,3 +199,34 @@ def test_a_file_of_something_else(path):
     save_arrays(path, arrays, header, format="tomnet observer", version=1)
     with pytest.raises(BadFile, match="holds 'tomnet observer', not 'tomnet agents'"):
         load_population(path)
+
+
+# --- Which agents these are
+
+
+def test_a_digest_is_that_of_what_is_stored(tmp_path):
+    population = made_up_population("5x5")
+    save_population(tmp_path / "a", population)
+    assert len(population.digest) == 64
+    assert load_population(tmp_path / "a").digest == population.digest
+    told_otherwise = dataclasses.replace(
+        population, about={"seed": 9}, returns=tuple(r + 1 for r in population.returns)
+    )
+    assert told_otherwise.digest == population.digest
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda population: dataclasses.replace(population, condition=CONDITIONS["3x3"]),
+        lambda population: dataclasses.replace(population, training=population.held_out, held_out=population.training),
+        lambda population: dataclasses.replace(
+            population, networks=jax.tree.map(lambda leaf: leaf[::-1], population.networks)
+        ),
+        lambda population: eqx.tree_at(lambda p: p.networks.value.bias, population, replace_fn=lambda leaf: leaf + 1),
+    ],
+    ids=["condition", "split", "order", "one-weight"],
+)
+def test_other_agents_have_another_digest(change):
+    population = made_up_population("5x5")
+    assert change(population).digest != population.digest

@@ -22,7 +22,7 @@ from tomnet.errors import BadFile, BadSetting, TomnetError
 from tomnet.files import RunLock, load_arrays, read_json, read_jsonl
 from tomnet.interrupts import Interrupted
 from tomnet.named_arrays import named_arrays
-from tomnet.observer import training
+from tomnet.streams import stream
 from tomnet.world.gridworld import World
 from tomnet.world.levels import draw_levels
 
@@ -129,10 +129,12 @@ def test_the_files_hold_what_was_returned_and_say_where_it_comes_from(finished):
 
 def test_networks_are_chosen_by_what_their_files_earn(finished):
     folder, _ = finished
-    levels = draw_levels(upbringing.stream(0, upbringing.HELD_OUT), SMALL.levels, SMALL.world)
+    levels = draw_levels(upbringing.agent_stream(0, upbringing.HELD_OUT), SMALL.levels, SMALL.world)
     for name in SMALL.conditions:
         population = load_population(folder / f"{name}.safetensors")
-        keys = upbringing.own_keys(upbringing.stream(0, upbringing.CHOOSING), jnp.asarray(population.about["indices"]))
+        keys = upbringing.own_keys(
+            upbringing.agent_stream(0, upbringing.CHOOSING), jnp.asarray(population.about["indices"])
+        )
         earned = upbringing.returns_on(keys, population.networks, eyes_of([population.condition]), levels, SMALL)
         assert population.returns == pytest.approx(np.asarray(earned).tolist(), abs=1e-6)
 
@@ -195,10 +197,10 @@ def test_levels_that_networks_are_chosen_by_are_in_no_pool(tmp_path, monkeypatch
     run(tmp_path)
     first, second = chosen_by
     assert eqx.tree_equal(first, second)  # every chunk is chosen by the same
-    held_out = draw_levels(upbringing.stream(0, upbringing.HELD_OUT), SMALL.levels, SMALL.world)
+    held_out = draw_levels(upbringing.agent_stream(0, upbringing.HELD_OUT), SMALL.levels, SMALL.world)
     assert levels_seen(first) == levels_seen(held_out)
     updates = [upbringing.update_pool(upbringing.update_key(0, i), SMALL)[0] for i in range(SMALL.learner.updates)]
-    birth = draw_levels(upbringing.stream(0, upbringing.BIRTH), SMALL.learner.pool, SMALL.world)
+    birth = draw_levels(upbringing.agent_stream(0, upbringing.BIRTH), SMALL.learner.pool, SMALL.world)
     pools = [levels_seen(pool) for pool in (birth, *updates)]
     assert len(set().union(*pools)) == sum(map(len, pools)) == 8 * 7  # every pool is a fresh one
     assert not levels_seen(first) & set().union(*pools)
@@ -210,10 +212,10 @@ def test_no_two_keys_of_a_population_and_of_observers_are_the_same():
     assert {upbringing.WEIGHTS, upbringing.BIRTH, upbringing.TRAINING, upbringing.HELD_OUT, upbringing.CHOOSING} == set(
         streams
     )
-    keys = [upbringing.stream(0, which) for which in streams]
+    keys = [upbringing.agent_stream(0, which) for which in streams]
     keys += [upbringing.own_keys(key, jnp.arange(4))[i] for key in list(keys) for i in range(4)]
     keys += [upbringing.update_pool(upbringing.update_key(0, i), SMALL)[1] for i in range(4)]
-    theirs = [training.stream(0, which) for which in range(4)]
+    theirs = [stream(0, which) for which in range(4)]
     keys += theirs + [jax.random.fold_in(key, i) for key in theirs for i in range(4)]
     assert len({jax.random.key_data(key).tobytes() for key in keys}) == len(keys)
 

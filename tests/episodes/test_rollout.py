@@ -157,6 +157,9 @@ def test_each_episode_is_played_on_a_level_of_its_own(random_episodes):
 class Counter(eqx.Module):
     """Walks down; remembers how often it has looked."""
 
+    def ready(self):
+        return self
+
     def start(self, state, world):
         return jnp.int32(0)
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from experiments.minds_small import save_populations
-from helpers import made_up, pick
+from helpers import made_up, pick, says
 
 from tomnet import zoo
 from tomnet.agents import population as populations
@@ -93,8 +93,8 @@ def test_one_observer_serves_two_experiments(tmp_path, monkeypatch):
     borrowed, own = false_beliefs_mixed.members("full")[0], explicit_beliefs.members("full")[0]
     assert dataclasses.replace(borrowed, home=None) == own
     assert not zoo.available("false-beliefs-mixed")
-    about = {"experiment": "explicit-beliefs", "member": "mixed", "preset": "smoke"}
-    save_observer(tmp_path / "explicit-beliefs" / "mixed.safetensors", made_up(TINY), about)
+    path = tmp_path / "explicit-beliefs" / "mixed.safetensors"
+    save_observer(path, made_up(TINY), says("explicit-beliefs", "mixed"))
     assert zoo.available("false-beliefs-mixed")
     assert zoo.available("explicit-beliefs")
     assert eqx.tree_equal(zoo.load("false-beliefs-mixed"), zoo.load("explicit-beliefs"))

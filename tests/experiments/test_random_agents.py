@@ -18,6 +18,7 @@ from tomnet.experiments.run import evaluate, train_member
 from tomnet.observer import training
 from tomnet.observer.tomnet import ObserverConfig
 from tomnet.observer.training import TrainingConfig
+from tomnet.streams import EVALUATION_STREAM, stream
 
 AGENTS, SEED = 12, 0
 
@@ -186,6 +187,6 @@ def test_training_held_out_and_evaluation_never_meet_the_same_agent(evaluated, t
 
 def test_another_seed_tests_other_agents(evaluated):
     other = RandomSpecies((1.0,)).sample(
-        jax.random.fold_in(training.stream(SEED + 1, training.EVALUATION_STREAM), ALPHAS.index(1.0)), AGENTS
+        jax.random.fold_in(stream(SEED + 1, EVALUATION_STREAM), ALPHAS.index(1.0)), AGENTS
     )
     assert {policy.tobytes() for policy in np.asarray(other.action_probabilities)}.isdisjoint(evaluated[1].of(1.0))

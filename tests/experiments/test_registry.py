@@ -14,7 +14,7 @@ from tomnet.experiments.experiment import PRESETS, Company, Experiment, Member
 from tomnet.experiments.ledger import STATEMENTS
 from tomnet.experiments.registry import EXPERIMENTS, find
 from tomnet.experiments.run import AGENTS, check_preset
-from tomnet.observer.training import EVALUATION_STREAM
+from tomnet.streams import EVALUATION_STREAM
 
 MODULES = (random_agents, goal_inference, goal_snapshots, greedy_agents)
 LAST = {"R": 5, "G": 8, "D": 6, "F": 7, "B": 4}

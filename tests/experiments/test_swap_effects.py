@@ -107,6 +107,9 @@ class Scripted(eqx.Module):
 
     eyes: object = SIGHTED
 
+    def ready(self):
+        return self
+
     def start(self, state, world):
         return jnp.int32(0)
 

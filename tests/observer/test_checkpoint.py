@@ -91,9 +91,10 @@ def test_an_array_of_another_shape_is_refused_by_name(saved):
         lambda config: config | {"mood": "sunny"},
         lambda config: config | {"torso_depth": 2},
         lambda config: config | {"heads": ["mood"]},
+        lambda config: {name: value for name, value in config.items() if name != "mental"},
         lambda config: {},
     ],
-    ids=["a-field-not-known", "a-depth-that-cannot-be", "a-head-not-known", "empty"],
+    ids=["a-field-not-known", "a-depth-that-cannot-be", "a-head-not-known", "a-field-missing", "empty"],
 )
 def test_a_file_with_a_config_that_cannot_be_built_is_refused_in_one_line(config, saved):
     """A file from elsewhere, or from a later version, is no reason for a traceback."""

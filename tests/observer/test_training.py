@@ -31,21 +31,17 @@ from tomnet.observer.tomnet import ObserverConfig
 from tomnet.observer.training import (
     CHECKPOINT,
     CONFIG,
-    EVALUATION_STREAM,
-    HELD_OUT_STREAM,
     METRICS,
     OBSERVER,
-    TRAIN_STREAM,
-    WEIGHT_STREAM,
     Diverged,
     TrainingConfig,
     first_state,
     many_steps,
     one_step,
     optimiser,
-    stream,
     train,
 )
+from tomnet.streams import EVALUATION_STREAM, HELD_OUT_STREAM, TRAIN_STREAM, WEIGHT_STREAM, stream
 
 OBSERVER_CONFIG = ObserverConfig(
     size=5,
@@ -62,6 +58,7 @@ TRAINING = TrainingConfig(
     steps=10, batch=4, learning_rate=1e-2, chunk=4, held_out=8, evaluate_every=2, checkpoint_seconds=0.0
 )
 ABOUT = {"member": "favourites"}
+IDENTITY = {"met": {"version": 1, "species": {"kind": "fans", "share": 0.5}, "steps": 1}}
 
 
 class Killed(BaseException):
@@ -91,8 +88,8 @@ def favourites(key, count: int, least: int = 0) -> Encounter:
     )
 
 
-def run(folder, config=OBSERVER_CONFIG, plan=TRAINING, seed=0, resume=False, sample=favourites):
-    return train(config, plan, sample, folder, seed=seed, about=ABOUT, resume=resume)
+def run(folder, config=OBSERVER_CONFIG, plan=TRAINING, seed=0, resume=False, sample=favourites, identity=IDENTITY):
+    return train(config, plan, sample, folder, seed=seed, identity=identity, about=ABOUT, resume=resume)
 
 
 def state_on_disk(folder) -> dict[str, np.ndarray]:
@@ -170,6 +167,7 @@ def test_the_settings_are_written_beside_the_weights(finished):
     assert config["observer"]["character"] == "snapshots"
     assert config["seed"] == 0
     assert config["about"] == ABOUT
+    assert config["met"] == IDENTITY["met"]
 
 
 def test_the_observer_on_disk_is_the_one_returned(finished):
@@ -179,6 +177,7 @@ def test_the_observer_on_disk_is_the_one_returned(finished):
     assert eqx.tree_equal(loaded, observer)
     assert about["member"] == "favourites"
     assert about["seed"] == 0
+    assert about["met"] == IDENTITY["met"]
 
 
 def test_training_moves_every_weight(finished):
@@ -285,19 +284,6 @@ def test_queries_that_do_not_divide_a_batch_are_refused(batch, held_out, queries
         replace(TRAINING, batch=batch, held_out=held_out, queries=queries)
 
 
-def test_a_run_from_before_a_setting_existed_had_its_default(finished, monkeypatch):
-    def without_queries(path, state, check):
-        def older(header):
-            return header | {"training": {k: v for k, v in header["training"].items() if k != "queries"}}
-
-        return load_state(path, state, check=lambda header: check(older(header)))
-
-    monkeypatch.setattr(training, "load_state", without_queries)
-    assert eqx.tree_equal(run(finished[0], resume=True), finished[1])
-    with pytest.raises(BadSetting, match="queries = 2: the run in .* has 1"):
-        run(finished[0], resume=True, plan=replace(TRAINING, queries=2))
-
-
 def test_resuming_in_an_empty_folder_starts_a_run(finished, tmp_path):
     run(tmp_path, resume=True)
     assert same_run(tmp_path, finished[0])
@@ -375,27 +361,34 @@ def test_outside_the_main_thread_no_handler_is_set():
 # --- Refused
 
 
+def meet(**changed) -> dict:
+    return IDENTITY["met"] | {"species": IDENTITY["met"]["species"] | changed}
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"seed": 3}, r"seed = 3: the run in .* has 0"),
-        ({"plan": replace(TRAINING, steps=20)}, r"steps = 20: the run in .* has 10"),
-        ({"plan": replace(TRAINING, learning_rate=0.5)}, r"learning_rate = 0.5: the run in .* has 0.01"),
-        ({"plan": replace(TRAINING, batch=8)}, r"batch = 8: the run in .* has 4"),
-        ({"config": replace(OBSERVER_CONFIG, size=7)}, r"size = 7: the run in .* has 5"),
+        ({"seed": 3}, "seed is 0, not 3"),
+        ({"plan": replace(TRAINING, steps=20)}, "training.steps is 10, not 20"),
+        ({"plan": replace(TRAINING, learning_rate=0.5)}, "training.learning_rate is 0.01, not 0.5"),
+        ({"plan": replace(TRAINING, batch=8)}, "training.batch is 4, not 8"),
+        ({"config": replace(OBSERVER_CONFIG, size=7)}, "observer.size is 5, not 7"),
+        ({"seed": 3, "plan": replace(TRAINING, batch=8)}, "training.batch is 4, not 8; seed is 0, not 3"),
+        ({"identity": {"met": meet(share=0.6)}}, "met.species.share is 0.5, not 0.6"),
+        ({"identity": {"met": meet(mood="sunny")}}, "met.species.mood is nothing, not sunny"),
     ],
-    ids=["seed", "steps", "learning_rate", "batch", "observer_size"],
+    ids=["seed", "steps", "learning_rate", "batch", "observer_size", "two", "whom", "field"],
 )
 def test_resuming_with_other_settings_is_refused_with_both_values(changed, message, finished):
     before = contents(finished[0])
-    with pytest.raises(BadSetting, match=message):
+    with pytest.raises(BadFile, match=f"holds another run: {message}; --out names another folder"):
         run(finished[0], resume=True, **changed)
     assert contents(finished[0]) == before
 
 
 def test_resuming_with_another_architecture_is_refused_with_the_part_that_differs(finished):
     before = contents(finished[0])
-    with pytest.raises((BadFile, BadSetting), match="another architecture|normalise"):
+    with pytest.raises(BadFile, match="observer.normalise is batch, not layer"):
         run(finished[0], resume=True, config=replace(OBSERVER_CONFIG, normalise="layer"))
     assert contents(finished[0]) == before
 

@@ -15,6 +15,10 @@ Memory = Any  # any PyTree of arrays: each kind of agent has its own
 
 @runtime_checkable
 class Agent(Protocol):
+    def ready(self) -> "Agent":
+        """The same agent, for many steps: whatever can be computed once, before all of them, has been."""
+        ...
+
     def start(self, state: State, world: World) -> Memory:
         """The memory at the start of an episode. Nothing is carried over from earlier ones."""
         ...

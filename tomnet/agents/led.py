@@ -14,6 +14,9 @@ class Led(eqx.Module):
     agent: Any  # any Agent
     actions: Int[Array, "time"]  # what it is made to do at each time of the episode
 
+    def ready(self) -> "Led":
+        return Led(self._agent.ready(), self.actions)
+
     def start(self, state: State, world: World) -> Memory:
         return self._agent.start(state, world)
 

@@ -21,6 +21,9 @@ class Oracle(eqx.Module):
     preferred: Int[Array, "*population"]
     rewards: Rewards = Rewards()
 
+    def ready(self) -> "Oracle":
+        return self
+
     def start(self, state: State, world: World) -> None:
         if not world.subgoal:
             raise BadSetting("World.subgoal", False, "this oracle's task has one")

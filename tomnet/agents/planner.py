@@ -1,5 +1,7 @@
 """Goal-driven agents (section 3.2): each values the objects in its own way and plans by value iteration."""
 
+from typing import ClassVar
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -7,6 +9,7 @@ from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
 from ..errors import BadSetting
 from ..world.gridworld import ABSENT, Outcome, State, World
+from .species import Species
 
 SAME_VALUE = 1e-4
 """Actions whose values are nearer than this are equally good, and the agent chooses among them at random."""
@@ -16,6 +19,9 @@ class Planner(eqx.Module):
     object_rewards: Float[Array, "*population object"]
     move_cost: Float[Array, "*population"]
     wall_cost: Float[Array, "*population"]
+
+    def ready(self) -> "Planner":
+        return self
 
     def start(self, state: State, world: World) -> Float[Array, "cell action"]:
         """The whole plan: nothing changes in these worlds but the agent's own cell."""
@@ -77,7 +83,7 @@ def best_actions(values: Float[Array, "*any action"]) -> Float[Array, "*any acti
     return best / best.sum(-1, keepdims=True)
 
 
-class PlannerSpecies(eqx.Module):
+class PlannerSpecies(Species):
     """Goal-driven agents with rewards from Dir(alpha); a share of them greedy, with a very high cost of moving.
 
     >>> agents = tomnet.PlannerSpecies(objects=4).sample(jax.random.key(0), 4)  # one stacked PyTree
@@ -85,6 +91,7 @@ class PlannerSpecies(eqx.Module):
     ((4, 4), (4,))
     """
 
+    kind: ClassVar[str] = "planners"
     objects: int = 4
     alpha: float = 0.01
     move_cost: float = 0.01
@@ -102,6 +109,10 @@ class PlannerSpecies(eqx.Module):
         for name in ("move_cost", "wall_cost", "greedy_move_cost"):
             if not getattr(self, name) >= 0:
                 raise BadSetting(name, getattr(self, name), "a penalty cannot be negative")
+
+    def words(self) -> str:
+        greedy = f", {self.greedy_share:.0%} of them greedy" if self.greedy_share else ""
+        return f"goal-driven agents, their rewards drawn from Dir({self.alpha:g}){greedy}"
 
     def sample(self, key: Key[Scalar, ""], count: int) -> Planner:
         reward_key, greedy_key = jax.random.split(key)

@@ -6,6 +6,8 @@ minds = population.agents("held out")                 # all held-out ones, stack
 """
 
 import dataclasses
+import hashlib
+import json
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,6 +19,7 @@ import numpy as np
 
 from ..errors import BadFile, BadSetting, TomnetError, nearest
 from ..files import load_arrays, save_arrays
+from ..identity import plain
 from ..named_arrays import named_arrays, with_arrays
 from .actor_critic import DeepAgent, Eyes, Network, NetworkConfig
 
@@ -94,6 +97,17 @@ class Population(eqx.Module):
         """To which part each network belongs."""
         return tuple("training" if network in self.training else "held out" for network in range(len(self)))
 
+    @property
+    def digest(self) -> str:
+        """Which agents these are, whatever their file is called: of all weights as stored, condition and split."""
+        digest = hashlib.sha256()
+        about = {"condition": plain(self.condition), "training": self.training, "held_out": self.held_out}
+        digest.update(json.dumps(about, sort_keys=True).encode())
+        for name, array in sorted(_stored(self.networks).items()):
+            digest.update(f"\n{name} {array.dtype} {array.shape}\n".encode())
+            digest.update(array.tobytes())
+        return digest.hexdigest()
+
     def agent(self, network: int, preferred: int = 0) -> DeepAgent:
         for name, value, count in (("network", network, len(self)), ("preferred", preferred, self.objects)):
             if not 0 <= value < count:
@@ -153,18 +167,21 @@ def as_stored(networks: Network) -> Network:
     return jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf, STORED), leaf.dtype), networks)
 
 
+def _stored(networks: Network) -> dict[str, np.ndarray]:
+    return {name: np.asarray(array, STORED) for name, array in named_arrays(networks).items()}
+
+
 def save_population(path: Path, population: Population) -> None:
     """One file, in bf16: half the bytes, and networks are chosen by what they earn in just this form."""
-    arrays = {name: np.asarray(array, STORED) for name, array in named_arrays(population.networks).items()}
     header = {
-        "network": dataclasses.asdict(population.networks.config),
-        "condition": dataclasses.asdict(population.condition),
+        "network": plain(population.networks.config),
+        "condition": plain(population.condition),
         "returns": list(population.returns),
         "training": list(population.training),
         "held_out": list(population.held_out),
         "about": population.about,
     }
-    save_arrays(path, arrays, header, format=FORMAT, version=VERSION)
+    save_arrays(path, _stored(population.networks), header, format=FORMAT, version=VERSION)
 
 
 def load_population(path: Path | str, expected: NetworkConfig | None = None) -> Population:

@@ -20,6 +20,7 @@ from ..files import RunLock, append_jsonl, load_arrays, save_arrays, truncate_js
 from ..interrupts import Interrupted, stop_requests
 from ..named_arrays import named_arrays, with_arrays
 from ..progress import Progress
+from ..streams import BIRTH, CHOOSING, HELD_OUT, TRAINING, WEIGHTS, agent_stream
 from ..world.gridworld import SUBGOAL_MAZE, Level, World
 from ..world.levels import draw_levels
 from .actor_critic import Eyes, Network, NetworkConfig, Rewards, check_world
@@ -40,11 +41,6 @@ from .run_folder import CONFIG, check_folder, origin_of
 
 CHECKPOINT, METRICS = "checkpoint.safetensors", "metrics.jsonl"
 STATE_FORMAT, CHUNK_FORMAT, VERSION = "tomnet agents in training", "tomnet trained agents", 1
-# Random streams that never meet: levels that networks are chosen by are never trained on. They have a place of their
-# own under the seed, where the observers' streams, which are small numbers, do not come. `split(key, n)[i]` is
-# `fold_in(key, i)`, so that no key is used in both ways.
-AGENT_STREAMS = 0x6167656E
-WEIGHTS, BIRTH, TRAINING, HELD_OUT, CHOOSING = range(5)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,13 +111,9 @@ UPBRINGING = {
 }
 
 
-def stream(seed: int, which: int) -> Key[Scalar, ""]:
-    return jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), AGENT_STREAMS), which)
-
-
 def update_key(seed: int, number: int) -> Key[Scalar, ""]:
     """That of one update, the same for every chunk."""
-    return jax.random.fold_in(stream(seed, TRAINING), number)
+    return jax.random.fold_in(agent_stream(seed, TRAINING), number)
 
 
 def own_keys(key: Key[Scalar, ""], indices: Int[Array, "network"]) -> Key[Array, "network"]:
@@ -130,7 +122,7 @@ def own_keys(key: Key[Scalar, ""], indices: Int[Array, "network"]) -> Key[Array,
 
 def first_learners(seed: int, indices: Int[Array, "network"], upbringing: Upbringing) -> Learner:
     """Networks as they are born; each depends on its own index alone."""
-    return _first_learners(stream(seed, WEIGHTS), stream(seed, BIRTH), indices, upbringing)
+    return _first_learners(agent_stream(seed, WEIGHTS), agent_stream(seed, BIRTH), indices, upbringing)
 
 
 @eqx.filter_jit
@@ -244,8 +236,8 @@ def _train_chunk(upbringing: Upbringing, chunk: int, folder: Path, seed: int, st
             if time.monotonic() - saved > upbringing.checkpoint_seconds:
                 save()
                 saved = time.monotonic()
-    levels = draw_levels(stream(seed, HELD_OUT), upbringing.levels, upbringing.world)
-    keys = own_keys(stream(seed, CHOOSING), indices)
+    levels = draw_levels(agent_stream(seed, HELD_OUT), upbringing.levels, upbringing.world)
+    keys = own_keys(agent_stream(seed, CHOOSING), indices)
     returns = returns_on(keys, as_stored(learners.network), eyes, levels, upbringing)
     header = {
         "returns": np.asarray(returns).tolist(),

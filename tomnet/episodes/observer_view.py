@@ -1,9 +1,11 @@
 """What the observer sees of a trajectory: everything by default, less or with noise on demand (section 2.1).
 
-A view is a function `(key, episode) -> episode` of one episode. It belongs to the observer, not to the world.
+A view is a function `(key, episode) -> episode` of one episode, with fields and a word, `kind`, that it is known by
+later. It belongs to the observer, not to the world.
 """
 
 from collections.abc import Callable
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -16,14 +18,22 @@ from .episode import ACTION_COUNT, NONE, Episode
 ObserverView = Callable[[Array, Episode], Episode]
 
 
-def sees_all(key: Key[Scalar, ""], episode: Episode) -> Episode:
+class SeesAll(eqx.Module):
     """The identity, as in all of the paper's experiments."""
-    return episode
+
+    kind: ClassVar[str] = "all"
+
+    def __call__(self, key: Key[Scalar, ""], episode: Episode) -> Episode:
+        return episode
+
+
+sees_all = SeesAll()
 
 
 class NoisyActions(eqx.Module):
     """Now and then the observer takes an action for another one, drawn at random."""
 
+    kind: ClassVar[str] = "noisy actions"
     probability: float
 
     def __check_init__(self):
@@ -41,6 +51,7 @@ class NoisyActions(eqx.Module):
 class NearObjectsOnly(eqx.Module):
     """The observer follows the agent and sees only the objects within `reach` rows and cols of it."""
 
+    kind: ClassVar[str] = "near objects only"
     reach: int
 
     def __check_init__(self):

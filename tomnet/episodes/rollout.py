@@ -140,7 +140,7 @@ def play(world: World, steps: int | None = None):
     """`play(world)(key, agent, count)`: that many episodes of one agent, each on a fresh level."""
 
     def episodes(key: Key[Scalar, ""], agent: Agent, count: int) -> Episode:
-        acting = agent.ready() if isinstance(agent, DeepAgent) else agent
+        acting = agent.ready()
 
         def one(key):
             level_key, act_key = jax.random.split(key)

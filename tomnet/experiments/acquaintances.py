@@ -84,9 +84,9 @@ def meet_everyone(key: Key[Scalar, ""], member: Member, part: Part, agents: int)
 
     Where that is fewer than there are agents, only the first networks of each condition are met.
     """
-    assert isinstance(member.species, Company)
-    preferences = member.world.objects * len(member.species.conditions)
-    company = dataclasses.replace(member.species, part=part, networks=max(1, agents // preferences))
+    species = member.species
+    networks = max(1, agents // (member.world.objects * len(species.conditions)))
+    company = Company(species.conditions, part, species.folder, networks=networks)
     population, species = company.agents(), company.species()
     times = max(1, agents // len(species))
     stage(f"{len(species)} {part} agents act, {times} times")

@@ -21,8 +21,8 @@ from ..agents.actor_critic import DeepAgent
 from ..agents.population import Part
 from ..episodes.episode import Snapshot
 from ..observer.tomnet import Reading, ToMnet
-from ..observer.training import EVALUATION_STREAM, stream
 from ..progress import stage
+from ..streams import EVALUATION_STREAM, stream
 from ..world.gridworld import SUBGOAL_MAZE, Level
 from .acquaintances import Acquaintances, pick, predict_everything, read_everything
 from .character_space import (

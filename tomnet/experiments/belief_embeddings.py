@@ -14,7 +14,7 @@ import numpy as np
 
 from ..agents.population import find_condition
 from ..observer.tomnet import ToMnet
-from ..observer.training import EVALUATION_STREAM, stream
+from ..streams import EVALUATION_STREAM, stream
 from ..world.gridworld import SUBGOAL_MAZE
 from .acquaintances import Acquaintances, meet_everyone, read_everything
 from .character_space import confusion, dimension_table, dimensions_of, neighbour_read_out

@@ -34,8 +34,8 @@ from ..episodes.episode import Episode
 from ..episodes.rollout import Record, begin, carry_on
 from ..errors import BadSetting
 from ..ideal.paths import find_paths
-from ..observer.training import EVALUATION_STREAM, stream
 from ..progress import stage
+from ..streams import EVALUATION_STREAM, stream
 from ..world.gridworld import ACTIONS, SUBGOAL_MAZE, Level, World
 from ..world.levels import draw_levels
 from .acts_on_memory import acts_on_memory, depends_on_past

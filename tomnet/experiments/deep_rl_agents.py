@@ -25,7 +25,7 @@ from ..episodes.episode import Snapshot
 from ..episodes.rollout import begin
 from ..episodes.targets import GAMMAS
 from ..observer.tomnet import Reading, ToMnet
-from ..observer.training import EVALUATION_STREAM, stream
+from ..streams import EVALUATION_STREAM, stream
 from ..world.gridworld import SUBGOAL_MAZE
 from .acquaintances import (
     Acquaintances,

@@ -2,8 +2,9 @@
 
 import dataclasses
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import equinox as eqx
 import jax
@@ -12,12 +13,12 @@ import numpy as np
 from jaxtyping import Array, Key, Scalar
 
 from ..agents.actor_critic import DeepAgent
-from ..agents.planner import Planner, PlannerSpecies
 from ..agents.population import Part, condition_file, load_condition
-from ..agents.random_policy import RandomAgent, RandomSpecies
+from ..agents.species import Meet, Species
 from ..episodes.encounter import Encounter, Meeting, meet
 from ..episodes.rollout import play, play_and_tell
 from ..errors import BadSetting
+from ..identity import LOCAL, plain
 from ..observer.tomnet import ObserverConfig, ToMnet
 from ..observer.training import Sample, TrainingConfig
 from ..world.gridworld import World
@@ -29,17 +30,27 @@ PRESETS: tuple[Preset, ...] = ("smoke", "laptop", "full")
 
 @dataclasses.dataclass(frozen=True)
 class Company:
-    """A fixed set of deep RL agents, met in turn: networks of some conditions, each with every preference."""
+    """A fixed set of deep RL agents, met in turn: networks of some conditions, each with every preference.
 
+    A species, as `Species` has it, of which there are no more than these.
+    """
+
+    kind: ClassVar[str] = "deep RL agents"
     conditions: tuple[str, ...]
     part: Part = "training"
-    folder: Path | None = None  # of the populations; None: the pretrained ones
+    folder: Path | None = dataclasses.field(default=None, metadata=LOCAL)  # of the populations; None: the pretrained
     beliefs: bool = False  # whether they are asked what they believe
     networks: int | None = None  # of each condition, at most; None: all
 
+    def words(self) -> str:
+        asked = ", asked for their beliefs" if self.beliefs else ""
+        return f"deep RL agents: the training networks of {', '.join(self.conditions)}{asked}"
+
     def available(self) -> bool:
-        """Whether they are there to be met."""
         return all(condition_file(name, self.folder).exists() for name in self.conditions)
+
+    def populations(self) -> dict[str, str]:
+        return {name: load_condition(name, self.folder).digest for name in self.conditions}
 
     def agents(self) -> DeepAgent:
         """All of them, condition by condition."""
@@ -50,6 +61,15 @@ class Company:
             parts.append(jax.tree.map(lambda leaf, most=most: leaf[:most], population.agents(self.part)))
         return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
 
+    def ready(self) -> "Everyone":
+        return Everyone(self.agents())
+
+    def anyone(self) -> "Company":
+        return self
+
+    def sample(self, key: Key[Scalar, ""], count: int) -> DeepAgent:
+        return self.ready().sample(key, count)
+
     def species(self) -> np.ndarray:
         """The number of each agent's condition, in the order of `agents`."""
         parts = [load_condition(name, self.folder) for name in self.conditions]
@@ -58,7 +78,28 @@ class Company:
         return np.repeat(np.arange(len(parts)), counts)
 
 
-ANYONE = RandomSpecies((1.0,))
+class Everyone(eqx.Module):
+    """All agents of a company, each as often as the others."""
+
+    agents: DeepAgent
+
+    def sample(self, key: Key[Scalar, ""], count: int) -> DeepAgent:
+        company = self.agents.preferred.shape[0]
+        if count >= company:
+            return self.agents
+        few = jax.random.permutation(key, company)[:count]
+        return jax.tree.map(lambda leaf: leaf[few], self.agents)
+
+    def encounters(self, key: Key[Scalar, ""], count: int, meet: Meet) -> Encounter:
+        """For few encounters, most of the agents need not play at all; for many, everyone plays several times."""
+        meet_key, order_key, few_key = jax.random.split(key, 3)
+        agents = self.sample(few_key, count)
+        encounters = meet(meet_key, agents, times=-(-count // agents.preferred.shape[0]))
+        order = jax.random.permutation(order_key, encounters.past_real.shape[0])
+        return jax.tree.map(lambda leaf: leaf[order], encounters)
+
+
+MET_VERSION = 1  # of what `Member.met` says, to be raised when a field changes its meaning
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,7 +107,7 @@ class Member:
     """One observer of an experiment: whom it meets, how, and how it is trained."""
 
     name: str
-    species: RandomSpecies | PlannerSpecies | Company
+    species: Species | Company
     world: World
     meeting: Meeting
     observer: ObserverConfig
@@ -76,65 +117,48 @@ class Member:
     home: str | None = None  # the experiment that trains it, where this one only borrows it
 
     def __post_init__(self):
-        tells = isinstance(self.species, Company) and self.species.beliefs
-        if "belief" in self.observer.heads and not tells:
-            raise BadSetting("beliefs", tells, f"the observer {self.name!r} learns beliefs, and nobody tells it any")
-        if self.training.queries > 1 and not isinstance(self.species, Company):
+        if "belief" in self.observer.heads and not self.species.beliefs:
+            raise BadSetting("beliefs", False, f"the observer {self.name!r} learns beliefs, and nobody tells it any")
+        if self.training.queries > 1 and not self.species.conditions:
             raise BadSetting(
                 "queries", self.training.queries, "only a company of deep RL agents is asked about so often"
             )
 
     @property
-    def met(self) -> str:
-        """Whom it meets and how, in one line that changes if anything of it does."""
-        return f"{self.species}, {self.world}, {self.meeting}, steps={self.steps}, reuse={self.reuse}"
+    def met(self) -> dict[str, Any]:
+        """Whom it meets and how: every field, by which an observer is known later."""
+        told = {name: plain(getattr(self, name)) for name in ("species", "world", "meeting", "steps", "reuse")}
+        return {"version": MET_VERSION} | told
+
+    def populations(self) -> dict[str, str]:
+        """The populations of deep RL agents that it meets, as they are now: digests by condition."""
+        return self.species.populations()
 
     def sampler(self) -> Sample:
         """`(key, count) -> encounters`, with agents drawn for the occasion, or with all of a company in turn."""
-        if isinstance(self.species, Company):
-            # as an argument, so that the compiled program does not hold the weights as constants
-            return eqx.Partial(self._sample_company, agents=self.species.agents())
-        if isinstance(self.species, RandomSpecies):
-            # as an argument, so that one compiled program serves the species of all alphas
-            anyone = dataclasses.replace(self, name="", species=ANYONE, observer=ObserverConfig())
-            return eqx.Partial(Member.sample, anyone, species=jax.tree.map(jnp.asarray, self.species))
-        return self.sample
+        # the species is an argument, so that compiled programs do not hold weights as constants; what plays no part
+        # in drawing is left out, so that members share one
+        anyone = dataclasses.replace(self, name="", species=self.species.anyone(), observer=ObserverConfig())
+        return eqx.Partial(type(self).sample, anyone, species=self.species.ready())
 
-    def sample(
-        self, key: Key[Scalar, ""], count: int, *, species: RandomSpecies | PlannerSpecies | None = None
-    ) -> Encounter:
-        drawn_from = species or self.species
-        assert not isinstance(drawn_from, Company)
-        agent_key, meet_key = jax.random.split(key)
-        agents = drawn_from.sample(agent_key, -(-count // self.reuse))
-        encounters = self.meet(meet_key, agents, reuse=self.reuse)
-        return jax.tree.map(lambda leaf: leaf[:count], encounters)
-
-    def _sample_company(self, key: Key[Scalar, ""], count: int, *, agents: DeepAgent) -> Encounter:
-        meet_key, order_key, few_key = jax.random.split(key, 3)
+    def sample(self, key: Key[Scalar, ""], count: int, *, species: Species | Everyone | None = None) -> Encounter:
         queries = self.training.queries
         reuse = self.reuse if queries == 1 else 1
-        company, needed = agents.preferred.shape[0], -(-count // reuse)
-        if needed < company:  # for few encounters, most of them need not play at all
-            few = jax.random.permutation(few_key, company)[:needed]
-            agents = jax.tree.map(lambda leaf: leaf[few], agents)
-        times = -(-needed // company)
-        encounters = self.meet(meet_key, agents, reuse=reuse, queries=queries, times=times)
-        chosen = jax.random.permutation(order_key, encounters.past_real.shape[0])[:count]
-        return jax.tree.map(lambda leaf: leaf[chosen], encounters)
+        meet = partial(self.meet, reuse=reuse, queries=queries)
+        encounters = (species or self.species.ready()).encounters(key, -(-count // reuse), meet)
+        return jax.tree.map(lambda leaf: leaf[:count], encounters)
 
     def meet(
         self,
         key: Array,
-        agents: RandomAgent | Planner | DeepAgent,
+        agents: eqx.Module,
         *,
         past: int | None = None,
         reuse: int = 1,
         queries: int = 1,
         times: int = 1,
     ) -> Encounter:
-        tells = isinstance(self.species, Company) and self.species.beliefs
-        way = play_and_tell(self.world) if tells else play(self.world, self.steps)
+        way = play_and_tell(self.world) if self.species.beliefs else play(self.world, self.steps)
         return meet(key, agents, way, self.meeting, past=past, reuse=reuse, queries=queries, times=times)
 
 
@@ -182,4 +206,4 @@ class Experiment:
     @property
     def about_networks(self) -> bool:
         """Whether its agents are deep RL agents, of which some networks are held out."""
-        return any(isinstance(member.species, Company) for member in self.members("smoke"))
+        return any(member.species.conditions for member in self.members("smoke"))

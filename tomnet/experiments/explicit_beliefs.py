@@ -12,7 +12,7 @@ import jax
 import numpy as np
 
 from ..observer.tomnet import ToMnet
-from ..observer.training import EVALUATION_STREAM, stream
+from ..streams import EVALUATION_STREAM, stream
 from ..world.gridworld import SUBGOAL_MAZE
 from .acquaintances import meet_everyone
 from .belief_forecast import forecast_table

@@ -10,7 +10,7 @@ they end up all the same.
 from typing import Any
 
 from ..observer.tomnet import ToMnet
-from ..observer.training import EVALUATION_STREAM, stream
+from ..streams import EVALUATION_STREAM, stream
 from ..world.gridworld import SUBGOAL_MAZE
 from .claims import Claim, verdict
 from .experiment import Company, Experiment, Member, Preset

@@ -12,7 +12,7 @@ there about beliefs.
 from typing import Any
 
 from ..observer.tomnet import ToMnet
-from ..observer.training import EVALUATION_STREAM, stream
+from ..streams import EVALUATION_STREAM, stream
 from ..world.gridworld import SUBGOAL_MAZE
 from .claims import Claim, verdict
 from .experiment import Experiment, Member, Preset

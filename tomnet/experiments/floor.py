@@ -21,7 +21,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key, Scalar
 
-from ..agents.actor_critic import DeepAgent
 from ..agents.agent import Agent
 from ..episodes.episode import Episode, Snapshot
 from ..episodes.predictions import Predictions
@@ -71,7 +70,7 @@ def imagine(
     key: Key[Scalar, ""], agent: Agent, recent: Episode, query: Snapshot, world: World, rollouts: int
 ) -> Futures:
     """The futures of one agent from each of some queries, in episodes that were so far as in `recent`."""
-    acting = agent.ready() if isinstance(agent, DeepAgent) else agent
+    acting = agent.ready()
 
     def from_query(now):
         key, recent, query = now

@@ -18,7 +18,8 @@ from ..agents.planner import PlannerSpecies
 from ..episodes.encounter import Meeting
 from ..ideal.inverse_planning import InversePlanner
 from ..observer.tomnet import ObserverConfig, ToMnet
-from ..observer.training import EVALUATION_STREAM, TrainingConfig, stream
+from ..observer.training import TrainingConfig
+from ..streams import EVALUATION_STREAM, stream
 from ..world.gridworld import MAZE
 from .claims import Claim, bootstrap, captured, verdict
 from .comparison import GOALS, Observed, comparison_table, exact, meets_goals, network, weakest, without_past

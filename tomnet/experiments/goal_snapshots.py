@@ -20,7 +20,8 @@ from ..episodes.encounter import Encounter, Meeting
 from ..episodes.episode import Snapshot
 from ..ideal.inverse_planning import InversePlanner
 from ..observer.tomnet import ObserverConfig, ToMnet
-from ..observer.training import EVALUATION_STREAM, TrainingConfig, stream
+from ..observer.training import TrainingConfig
+from ..streams import EVALUATION_STREAM, stream
 from ..world.gridworld import ACTIONS, MAZE
 from ..world.levels import sample_level
 from .claims import Claim, mean_interval, share_interval, verdict

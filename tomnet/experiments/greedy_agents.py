@@ -19,7 +19,8 @@ from ..agents.planner import PlannerSpecies, is_greedy
 from ..episodes.encounter import Encounter, Meeting
 from ..ideal.inverse_planning import InversePlanner
 from ..observer.tomnet import ObserverConfig, ToMnet
-from ..observer.training import EVALUATION_STREAM, TrainingConfig, stream
+from ..observer.training import TrainingConfig
+from ..streams import EVALUATION_STREAM, stream
 from ..world.gridworld import MAZE
 from .claims import Claim, bootstrap, mean_interval, verdict
 from .comparison import comparison_table, eats, exact, network, seen_only, without_past

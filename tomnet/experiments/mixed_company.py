@@ -14,7 +14,7 @@ from jaxtyping import Array, Key
 
 from ..agents.population import condition_file
 from ..observer.tomnet import ToMnet
-from ..observer.training import EVALUATION_STREAM, stream
+from ..streams import EVALUATION_STREAM, stream
 from ..world.gridworld import SUBGOAL_MAZE
 from .experiment import Company
 from .minds import MIXED, N_PAST, NARROW, WIDE

@@ -18,8 +18,9 @@ from ..agents.random_policy import RandomAgent, RandomSpecies
 from ..episodes.encounter import Encounter, Meeting
 from ..ideal import dirichlet
 from ..observer.tomnet import ObserverConfig, ToMnet, observe
-from ..observer.training import EVALUATION_STREAM, TrainingConfig, stream
+from ..observer.training import TrainingConfig
 from ..progress import stage
+from ..streams import EVALUATION_STREAM, stream
 from ..world.gridworld import ACTIONS, MAZE
 from .claims import Claim, bootstrap, mean_interval, share_interval, verdict
 from .comparison import seen_only

@@ -2,8 +2,9 @@
 
 import time
 from pathlib import Path
+from typing import Any
 
-from ..errors import BadFile, nearest
+from ..errors import BadFile, TomnetError, nearest
 from ..files import read_json, write_json
 from ..observer.tomnet import ToMnet
 from ..observer.training import train
@@ -41,7 +42,6 @@ def train_member(experiment: Experiment, member: Member, preset: str, seed: int,
         "preset": preset,
         "command": f"tomnet run {experiment.name} --preset {preset} --seed {seed}",
         "encounters": member.training.steps * member.training.batch,
-        "met": member.met,
         "environment": environment(),
     }
     return train(
@@ -50,6 +50,7 @@ def train_member(experiment: Experiment, member: Member, preset: str, seed: int,
         member.sampler(),
         folder,
         seed=seed,
+        identity={"met": member.met, "populations": member.populations()},
         about=about,
         resume=resume,
         title=f"{experiment.name}/{member.name}",
@@ -64,6 +65,25 @@ def evaluate(experiment: Experiment, observers: dict[str, ToMnet], *, preset: st
     result = Result(experiment.name, preset, seed, tables, claims, round(time.monotonic() - started, 1), environment())
     result.environment["agents"] = agents
     return result
+
+
+class OtherAgents(TomnetError):
+    """An observer of deep RL agents, and beside it agents that it has neither met nor been kept from meeting."""
+
+
+def check_agents(experiment: Experiment, abouts: dict[str, dict[str, Any]]) -> None:
+    """Whether observers, by what they say about themselves, met the populations that they are to be asked about."""
+    for member in experiment.members("smoke"):  # every preset has the same populations
+        check_populations(f"{experiment.name}/{member.name}", abouts[member.name]["populations"], member.populations())
+
+
+def check_populations(observer: str, met: dict[str, str], here: dict[str, str]) -> None:
+    """Digests by condition, of those that an observer met and of those that are here."""
+    other = [name for name, digest in here.items() if met.get(name) != digest]
+    if other:
+        raise OtherAgents(
+            f"{observer} met other agents of {', '.join(other)} than those here; retrained, it meets these"
+        )
 
 
 def load_result(folder: Path) -> Result:

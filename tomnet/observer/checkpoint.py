@@ -1,6 +1,5 @@
 """Observers and training states on disk: safetensors with checksums, read back into the shapes they came from."""
 
-import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,12 @@ import numpy as np
 
 from ..errors import BadFile, TomnetError
 from ..files import load_arrays, save_arrays
+from ..identity import differences, plain
 from ..named_arrays import named_arrays, with_arrays
 from .tomnet import ObserverConfig, ToMnet
 
 OBSERVER_FORMAT, STATE_FORMAT = "tomnet observer", "tomnet training state"
-VERSION = 1
+VERSION = 2
 
 
 def blank_observer(config: ObserverConfig) -> ToMnet:
@@ -26,7 +26,7 @@ def blank_observer(config: ObserverConfig) -> ToMnet:
 def save_observer(path: Path, observer: ToMnet, about: dict, dtype=np.float32) -> None:
     """Weights and architecture, with `about`: what it was trained on, how, for how long."""
     arrays = {name: array.astype(dtype) for name, array in named_arrays(observer).items()}
-    header = {"config": dataclasses.asdict(observer.config), "about": about}
+    header = {"config": plain(observer.config), "about": about}
     save_arrays(path, arrays, header, format=OBSERVER_FORMAT, version=VERSION)
 
 
@@ -36,6 +36,8 @@ def load_observer(path: Path) -> tuple[ToMnet, dict]:
     try:
         config = ObserverConfig(**dict(header["config"], heads=tuple(header["config"]["heads"])))
         about = dict(header["about"])
+        if any(differences(header["config"], plain(config))):
+            raise ValueError("a field is missing, and its default need not be what it was")
     except (KeyError, TypeError, ValueError, TomnetError) as error:
         raise BadFile(path, "its header describes no observer that this tomnet can build") from error
     return with_arrays(blank_observer(config), arrays, path), about

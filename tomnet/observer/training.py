@@ -19,10 +19,12 @@ import optax
 from jaxtyping import Array, Float, Int, Key, Scalar
 
 from ..episodes.encounter import Encounter
-from ..errors import BadSetting, TomnetError
+from ..errors import BadFile, BadSetting, TomnetError
 from ..files import RunLock, append_jsonl, truncate_jsonl, write_json
+from ..identity import differences, plain
 from ..interrupts import Interrupted, stop_requests
 from ..progress import Progress
+from ..streams import HELD_OUT_STREAM, TRAIN_STREAM, WEIGHT_STREAM, stream
 from .bottleneck import annealed
 from .checkpoint import load_state, save_observer, save_state
 from .config import ObserverConfig
@@ -33,8 +35,6 @@ from .tomnet import Reading, ToMnet, observe
 Sample = Callable[[Key[Scalar, ""], int], Encounter]
 """`(key, how many) -> encounters` with freshly drawn agents; each with `TrainingConfig.queries`."""
 
-# random streams that never meet, whatever the seed: agents that an observer is tested on are never trained on
-TRAIN_STREAM, HELD_OUT_STREAM, WEIGHT_STREAM, EVALUATION_STREAM = range(4)
 CHECKPOINT, OBSERVER, METRICS, CONFIG = (
     "checkpoint.safetensors",
     "observer.safetensors",
@@ -99,10 +99,6 @@ def optimiser(training: TrainingConfig) -> optax.GradientTransformation:
 def first_state(config: ObserverConfig, training: TrainingConfig, seed: int) -> TrainingState:
     observer = ToMnet(config, key=stream(seed, WEIGHT_STREAM))
     return TrainingState(observer, optimiser(training).init(eqx.filter(observer, eqx.is_array)), jnp.int32(0))
-
-
-def stream(seed: int, which: int) -> Key[Scalar, ""]:
-    return jax.random.fold_in(jax.random.key(seed), which)
 
 
 def train_step(
@@ -181,13 +177,15 @@ def train(
     folder: Path,
     *,
     seed: int,
-    about: dict,
+    identity: dict[str, Any],
+    about: dict[str, Any],
     resume: bool = False,
     title: str = "observer",
 ) -> ToMnet:
     """Trains one observer in a run folder and returns it. With `resume`, goes on from the last checkpoint.
 
-    `sample(key, count)` draws that many encounters, with fresh agents each time.
+    `sample(key, count)` draws that many encounters, with fresh agents each time. `identity` is what else its
+    weights depend on, such as whom it meets; `about` is all the rest worth knowing.
 
     >>> world = tomnet.World(size=3, objects=1, max_walls=0, step_limit=1)
     >>> def sample(key, count):
@@ -203,11 +201,12 @@ def train(
     >>> observer.config.heads
     ('action',)
     """
+    settings = {"observer": plain(config), "training": plain(training), "seed": seed} | identity
     with RunLock(folder), stop_requests() as stopped:
-        state, seconds = _prepare(config, training, folder, seed, about, resume)
+        state, seconds = _prepare(config, training, folder, settings, about, resume)
         done = int(state.step)
         was_finished = done >= training.steps
-        header = _settings(config, training, seed) | {"about": about}
+        header = settings | {"about": about}
 
         def checkpoint():
             save_state(folder / CHECKPOINT, state, header | {"seconds": seconds})
@@ -247,26 +246,21 @@ def train(
                     saved = time.monotonic()
         # a run may have been stopped between its last step and this line, so a finished one is looked at again
         if not (was_finished and (folder / OBSERVER).exists()):
-            save_observer(folder / OBSERVER, state.observer, about | {"seconds": round(seconds, 1), "seed": seed})
+            told = about | identity | {"seconds": round(seconds, 1), "seed": seed}
+            save_observer(folder / OBSERVER, state.observer, told)
     return state.observer
 
 
-def _settings(config: ObserverConfig, training: TrainingConfig, seed: int) -> dict:
-    """All that a run's weights depend on, as plain values."""
-    observer = dataclasses.asdict(config)
-    return {
-        "observer": observer | {"heads": list(config.heads)},
-        "training": dataclasses.asdict(training),
-        "seed": seed,
-    }
-
-
 def _prepare(
-    config: ObserverConfig, training: TrainingConfig, folder: Path, seed: int, about: dict, resume: bool
+    config: ObserverConfig,
+    training: TrainingConfig,
+    folder: Path,
+    settings: dict[str, Any],
+    about: dict[str, Any],
+    resume: bool,
 ) -> tuple[TrainingState, float]:
     """The state to begin with and the seconds spent so far; a folder that holds another run is left alone."""
-    settings = _settings(config, training, seed)
-    state = first_state(config, training, seed)
+    state = first_state(config, training, settings["seed"])
     if not (folder / CHECKPOINT).exists():
         write_json(folder / CONFIG, settings | {"about": about})
         truncate_jsonl(folder / METRICS, lambda row: False)
@@ -275,16 +269,9 @@ def _prepare(
         raise TomnetError(f"{folder} holds a run already; --resume goes on with it, --out names another folder")
 
     def same_run(header: dict) -> None:
-        for part, kind in (("observer", ObserverConfig), ("training", TrainingConfig)):
-            usual = {field.name: field.default for field in dataclasses.fields(kind)}
-            for name, now in settings[part].items():
-                was = header[part].get(name, usual[name])  # a setting that came later was at its default
-                if now != was:
-                    raise BadSetting(name, now, f"the run in {folder} has {was}")
-        if about.get("met") != header["about"].get("met"):
-            raise BadSetting("met", about.get("met"), f"the run in {folder} has {header['about'].get('met')}")
-        if seed != header["seed"]:
-            raise BadSetting("seed", seed, f"the run in {folder} has {header['seed']}")
+        other = list(differences({name: header.get(name) for name in settings}, settings))
+        if other:
+            raise BadFile(folder, f"holds another run: {'; '.join(other)}", "--out names another folder")
 
     state, header = load_state(folder / CHECKPOINT, state, check=same_run)
     truncate_jsonl(folder / METRICS, lambda row: row["step"] <= int(state.step))

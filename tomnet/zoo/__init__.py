@@ -18,7 +18,9 @@ from ..agents.run_folder import CONFIG
 from ..errors import BadFile, TomnetError, nearest
 from ..experiments.experiment import Result
 from ..experiments.registry import EXPERIMENTS, find
+from ..experiments.run import check_preset
 from ..files import read_json, write_atomically
+from ..identity import differences
 from ..observer.checkpoint import load_observer, save_observer
 from ..observer.tomnet import ToMnet
 from ..observer.training import OBSERVER
@@ -29,6 +31,7 @@ FOLDER = Path(__file__).parent
 CARD = "README.md"
 AGENTS = "agents"
 T = TypeVar("T")
+SAID = ("experiment", "member", "preset", "met", "populations")  # what every observer says about itself
 
 
 # --- Observers
@@ -107,7 +110,7 @@ def read(path: Path, experiment: str, member: str | None = None) -> tuple[ToMnet
     """One observer file, which must be of this experiment and, where given, this member."""
     try:
         observer, description = load_observer(path)
-        its_experiment, its_member, _ = (description[name] for name in ("experiment", "member", "preset"))
+        its_experiment, its_member, preset, met, _ = (description[name] for name in SAID)
     except (KeyError, TypeError, ValueError) as error:  # its checksum is right, so someone wrote it this way
         raise BadFile(path, "its header does not describe an observer of an experiment") from error
     where = home(experiment, its_member)
@@ -115,6 +118,10 @@ def read(path: Path, experiment: str, member: str | None = None) -> tuple[ToMnet
         raise BadFile(path, f"an observer of {its_experiment}/{its_member}, not of {experiment}")
     if member is not None and its_member != member:
         raise BadFile(path, f"the observer {its_member!r}, not {member!r}")
+    meant = next(each for each in find(experiment).members(check_preset(preset)) if each.name == its_member)
+    other = "; ".join(differences(met, meant.met))
+    if other:
+        raise BadFile(path, f"met others than {experiment}/{its_member} of preset {preset}: {other}")
     return observer, description
 
 

@@ -1,8 +1,6 @@
 """Observers in words, for their cards: whom they meet, what they see, what they are made of, what they predict."""
 
-from ..agents.planner import PlannerSpecies
-from ..agents.random_policy import RandomSpecies
-from ..experiments.experiment import Company, Member
+from ..experiments.experiment import Member
 from ..observer.tomnet import ObserverConfig
 from ..world.gridworld import World
 
@@ -12,17 +10,6 @@ PREDICTIONS = {
     "successor": "where the agent will be",
     "belief": "where the agent believes the objects to be",
 }
-
-
-def whom(species: RandomSpecies | PlannerSpecies | Company) -> str:
-    """The agents that an observer met in training."""
-    if isinstance(species, RandomSpecies):
-        return "random agents, their policies drawn from " + " or ".join(f"Dir({alpha:g})" for alpha in species.alphas)
-    if isinstance(species, PlannerSpecies):
-        greedy = f", {species.greedy_share:.0%} of them greedy" if species.greedy_share else ""
-        return f"goal-driven agents, their rewards drawn from Dir({species.alpha:g}){greedy}"
-    asked = ", asked for their beliefs" if species.beliefs else ""
-    return f"deep RL agents: the training networks of {', '.join(species.conditions)}{asked}"
 
 
 def seen_before(member: Member, config: ObserverConfig) -> str:
