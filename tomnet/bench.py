@@ -25,6 +25,7 @@ from .experiments.experiment import Member, Preset
 from .experiments.registry import EXPERIMENTS
 from .observer.frames import deal, frame_count, frames_of, room_for
 from .observer.training import first_state, train_chunk
+from .trees import pick
 from .world.gridworld import ACTIONS, MAZE, SUBGOAL_MAZE, State, World, reset_to_level, step_auto_reset
 from .world.levels import sample_level
 from .world.views import window
@@ -95,7 +96,7 @@ def random_walk(world: World, worlds: int, steps: int, field_of_view: int | None
     """
     draw = eqx.filter_jit(jax.vmap(sample_level, in_axes=(0, None)))
     pool = draw(jax.random.split(jax.random.key(0), POOL), world)
-    state = reset_to_level(jax.tree.map(lambda leaf: leaf[jnp.arange(worlds) % POOL], pool))
+    state = reset_to_level(pick(pool, jnp.arange(worlds) % POOL))
 
     def act(carry: tuple[State, Int[Array, "world"]], key):
         state, total = carry
@@ -179,7 +180,7 @@ def _training(what: str, member: Member, sizes: Sizes) -> Measurement:
     encounters = eqx.filter_jit(member.sampler())(jax.random.key(0), count // training.queries)
     frames = frame_count(encounters.past, encounters.shown)
     dealt = deal(frames_of(encounters), batches)
-    encounters = jax.tree.map(lambda leaf: leaf[dealt], encounters).one_by_one()
+    encounters = pick(encounters, dealt).one_by_one()
     room = room_for(encounters)
     state = first_state(member.observer, training, seed=0)
     padded = encounters.past.actions[0].size

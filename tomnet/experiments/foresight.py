@@ -16,6 +16,7 @@ from ..errors import BadSetting
 from ..observer.frames import Room, room_for
 from ..observer.prediction_net import Predictions
 from ..observer.tomnet import ToMnet
+from ..trees import stack
 from ..world.gridworld import World
 
 BATCH = 64  # histories at a time
@@ -55,7 +56,7 @@ def check_observer(observer: ToMnet, world: World, heads: tuple[str, ...]) -> No
 def foresee(observer: ToMnet, history: History, queries: Snapshot) -> Predictions:
     """`queries` have axes [world, agent], and so have the predictions: probabilities, as plain arrays."""
     batches, worlds = _in_batches(history, axis=0), _in_batches(queries, axis=1)
-    rooms = room_for(_encounters(jax.tree.map(lambda *leaves: jnp.stack(leaves), *batches)))
+    rooms = room_for(_encounters(stack(batches)))
     parts = [_foresee(observer, one, queries, rooms) for one, queries in zip(batches, worlds)]
     count = len(history)
     return jax.tree.map(lambda *leaves: np.concatenate(leaves, 1)[:, :count], *_plain(parts))

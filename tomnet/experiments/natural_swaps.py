@@ -19,6 +19,7 @@ from ..episodes.rollout import play
 from ..episodes.targets import GAMMAS
 from ..observer.prediction_net import Predictions
 from ..observer.tomnet import ToMnet
+from ..trees import pick
 from ..world.gridworld import World
 from .deep_agents import levels_with_a_way
 from .divergence import jensen_shannon
@@ -78,8 +79,8 @@ def take_walks(key: Key[Scalar, ""], company: Company, episodes: int, past: int,
     mazes = levels_with_a_way(level_key, count * levels, world)
     walking, before, pairs = [], [], []
     for number in range(count):
-        agent = jax.tree.map(lambda leaf, i=number: leaf[i], agents)
-        mine = jax.tree.map(lambda leaf, i=number: leaf[i * levels : (i + 1) * levels], mazes)
+        agent = pick(agents, number)
+        mine = pick(mazes, slice(number * levels, (number + 1) * levels))
         walking.append(agent)
         pool = max(past, -(-episodes // count))
         before.append(watch(jax.random.fold_in(past_key, number), agent, levels, past, world, pool))
@@ -95,7 +96,7 @@ def watch(
     pool = max(histories if pool is None else pool, past, 1)
     episodes = jax.tree.map(np.asarray, _play(key, agent, pool, world))
     chosen = (np.arange(histories)[:, None] + np.arange(past)) % pool
-    return jax.tree.map(lambda leaf: leaf[chosen], episodes)
+    return pick(episodes, chosen)
 
 
 @eqx.filter_jit
@@ -169,7 +170,7 @@ def predictions(observer: ToMnet, walks: Walks) -> tuple[np.ndarray, Predictions
         return jnp.broadcast_to(jnp.asarray(leaf), (len(worlds), *leaf.shape))
 
     queries = Snapshot(same(states.walls), same(states.agent_cell), jnp.asarray(worlds))
-    history = History.of(jax.tree.map(lambda leaf: leaf[agent, level], walks.past), recent)
+    history = History.of(pick(walks.past, (agent, level)), recent)
     return where, foresee(observer, history, queries)
 
 
@@ -206,7 +207,7 @@ def agents_futures(key: Key[Scalar, ""], walks: Walks, rollouts: int = ROLLOUTS)
     world = without_swaps(walks.world)
     for number in _spread(far, wanted):
         agent, swap, level = kept[number]
-        standing = jax.tree.map(lambda leaf, i=level: leaf[i], walks.pairs[agent].standing)
+        standing = pick(walks.pairs[agent].standing, level)
         changed = after_swap(standing, walks.pairs[agent].object_cells[swap, level])
         draws = jax.random.fold_in(key, int(number))  # the same in both worlds: what differs comes from the swap
         maps = [

@@ -12,6 +12,7 @@ from ..agents.actor_critic import DeepAgent
 from ..episodes.episode import Episode, Snapshot
 from ..episodes.rollout import Standing
 from ..observer.tomnet import ToMnet
+from ..trees import pick, stack
 from ..world.gridworld import ACTIONS, World
 from .claims import mean_interval
 from .examples import plain_episode, plain_snapshot
@@ -46,7 +47,7 @@ def put_to_the_test(
     agents = company.agents()
     turns, ways, before, asked = [], [], [], []
     for number, preferred in enumerate(np.asarray(agents.preferred).tolist()):
-        agent = jax.tree.map(lambda leaf, i=number: leaf[i], agents)
+        agent = pick(agents, number)
         way, worlds = go_through(agent, preferred, scenarios, world)
         turns.append(np.stack([look_around(agent, each, without_swaps(world))[0] for each in worlds], 1))
         ways.append(way)
@@ -80,7 +81,7 @@ def queries(worlds: list[Standing]) -> Snapshot:
     """`[world, scenario]`."""
     states = [each.state for each in worlds]
     shown = [Snapshot(state.walls, state.agent_cell, state.object_cells) for state in states]
-    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *shown)
+    return stack(shown)
 
 
 # --- Tables
@@ -135,9 +136,9 @@ def pictures(scenarios: list[Scenario], agent: DeepAgent, world: World) -> list[
             "distance": each.distance,
             "back": each.back,
             "preferred": int(agent.preferred),
-            "episode": plain_episode(jax.tree.map(lambda leaf, i=number: leaf[i], way)),
-            "no_swap": plain_snapshot(jax.tree.map(lambda leaf, i=number: leaf[0, i], asked)),
-            "swap": plain_snapshot(jax.tree.map(lambda leaf, i=number: leaf[1, i], asked)),
+            "episode": plain_episode(pick(way, number)),
+            "no_swap": plain_snapshot(pick(asked, (0, number))),
+            "swap": plain_snapshot(pick(asked, (1, number))),
         }
         for number, each in enumerate(shown)
     ]

@@ -20,6 +20,7 @@ from ..episodes.episode import Episode, Snapshot
 from ..episodes.targets import GAMMAS
 from ..errors import BadSetting
 from ..observer.prediction_net import Predictions
+from ..trees import pick
 from ..world.gridworld import ACTIONS, World
 from .chain import arrivals, chain_of, consumption_everywhere, snapshot_probability, successor_maps
 from .particles import spread_particles
@@ -167,7 +168,7 @@ class InversePlanner(eqx.Module):
         weights, query = jax.tree.map(np.asarray, (jnp.exp(log_weights), query))
         parts = []
         for part in chunks(weights.shape[0], ENCOUNTERS):
-            asked, weight = jax.tree.map(lambda leaf: leaf[part], (query, weights))  # noqa: B023
+            asked, weight = pick((query, weights), part)
             needed = weight > NEGLIGIBLE / weight.shape[1]
             paths = find_all_paths(asked.walls, asked.object_cells, self.world)
             levels, plans, forecasts = forecast_each_plan(
