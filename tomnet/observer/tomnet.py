@@ -1,7 +1,5 @@
 """ToMnet: the character net, the mental net and the prediction net, composed."""
 
-from typing import Any
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -128,12 +126,11 @@ class ToMnet(eqx.Module):
         key: Key[Scalar, ""] | None = None,
         training: bool = False,
         dtype=jnp.float32,
-        change: Any = lambda character, mental: (character, mental),
     ) -> tuple[Reading, "ToMnet"]:
         """Everything, and in training this observer with its normalisation statistics moved on.
 
         Encounters that share a past come as `Encounter.one_by_one` lays them out. With a key, embeddings are drawn
-        from their posteriors; `change` may tamper with them before predicting.
+        from their posteriors.
         """
         character_key, mental_key = (None, None) if key is None else jax.random.split(key)
         mode = {"training": training, "dtype": dtype}
@@ -142,7 +139,7 @@ class ToMnet(eqx.Module):
         if self.mental_net is not None:
             assert encounters.recent is not None  # check_kind has seen to it
             mental, mental_net = self.mentalise(encounters.recent, drawn, room, **mode)
-        drawn, drawn_mental = change(drawn, None if mental is None else mental.draw(mental_key))
+        drawn_mental = None if mental is None else mental.draw(mental_key)
         query = encounters.query
         predictions, prediction_net = self.prediction_net(
             drawn, self._mental(drawn_mental, query), query, training, dtype
@@ -175,30 +172,14 @@ def check_kind(observer: ToMnet, encounters: Encounter) -> None:
 
 
 @eqx.filter_jit
-def _read(key, observer: ToMnet, encounters: Encounter, room: Room, shuffled: tuple[str, ...], dtype) -> Reading:
-    def shuffle(character, mental):
-        """Every query is given the embedding of another agent: the next in the batch."""
-        queries = encounters.past_real.shape[0] // encounters.past.length.shape[0]  # about each agent
-        if "character" in shuffled:
-            character = jnp.roll(character, queries, axis=0)
-        if "mental" in shuffled and mental is not None:
-            mental = jnp.roll(mental, queries, axis=0)
-        return character, mental
-
-    return observer.read(encounters, room, key=key, dtype=dtype, change=shuffle)[0]
+def _read(key, observer: ToMnet, encounters: Encounter, room: Room, dtype) -> Reading:
+    return observer.read(encounters, room, key=key, dtype=dtype)[0]
 
 
-def read(
-    observer: ToMnet,
-    encounters: Encounter,
-    *,
-    key: Key[Scalar, ""] | None = None,
-    shuffled: tuple[str, ...] = (),
-    dtype=jnp.float32,
-) -> Reading:
-    """A batch of encounters read, normalisation in inference mode. `shuffled`: "character", "mental" or both."""
+def read(observer: ToMnet, encounters: Encounter, *, key: Key[Scalar, ""] | None = None, dtype=jnp.float32) -> Reading:
+    """A batch of encounters read, normalisation in inference mode."""
     check_kind(observer, encounters)
-    return _read(key, observer, encounters, room_for(encounters), shuffled, dtype)
+    return _read(key, observer, encounters, room_for(encounters), dtype)
 
 
 def observe(
