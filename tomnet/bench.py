@@ -97,7 +97,7 @@ def random_walk(world: World, worlds: int, steps: int, field_of_view: int | None
     """
     draw = eqx.filter_jit(jax.vmap(sample_level, in_axes=(0, None)))
     pool = draw(jax.random.split(jax.random.key(0), POOL), world)
-    state = reset_to_level(jax.tree.map(lambda leaf: leaf[jnp.arange(worlds) % POOL], pool))
+    state = reset_to_level(pick(pool, jnp.arange(worlds) % POOL))
 
     def act(carry: tuple[State, Int[Array, "world"]], key):
         state, total = carry

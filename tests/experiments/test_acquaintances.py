@@ -16,7 +16,6 @@ from tomnet.experiments.acquaintances import (
     in_batches,
     losses_of,
     meet_everyone,
-    pick,
     predict_everything,
     read_everything,
     shuffled_losses,
@@ -25,6 +24,7 @@ from tomnet.experiments.acquaintances import (
 from tomnet.experiments.experiment import Company, Member
 from tomnet.observer.tomnet import ObserverConfig, read
 from tomnet.observer.training import TrainingConfig
+from tomnet.trees import pick
 
 OBSERVER = ObserverConfig(
     size=5,
@@ -61,11 +61,16 @@ def test_reading_in_batches_is_reading(observer, encounters):
 
 
 @pytest.mark.parametrize("shuffled", [("character",), ("mental",), ("character", "mental")])
-def test_shuffling_is_that_of_the_observer(observer, encounters, shuffled):
+def test_predictions_are_then_made_with_the_embeddings_of_others(observer, encounters, shuffled):
     neighbour = np.roll(np.arange(5), 1)
     ours = shuffled_losses(observer, read_everything(observer, encounters), encounters, shuffled, neighbour)
-    theirs = losses_of(read(observer, encounters, shuffled=shuffled).predictions, encounters.targets)
-    plain = losses_of(read(observer, encounters).predictions, encounters.targets)
+    reading = read(observer, encounters)
+    character, mental = (
+        each.mean[neighbour] if name in shuffled else each.mean
+        for name, each in (("character", reading.character), ("mental", reading.mental))
+    )
+    theirs = losses_of(observer.predict(character, encounters.query, mental), encounters.targets)
+    plain = losses_of(reading.predictions, encounters.targets)
     for head, loss in theirs.items():
         np.testing.assert_allclose(ours[head], loss, atol=2e-5)
         assert np.abs(loss - plain[head]).max() > 1e-3  # it is felt

@@ -118,14 +118,6 @@ def test_what_was_done_long_ago_is_remembered(observer, reading):
     assert not moved[[0, 1, 3, 4]].any()
 
 
-def test_a_shuffled_embedding_is_that_of_the_next_agent(observer, reading):
-    encounters = encounters_with(current_episodes())
-    shuffled = read(observer, encounters, shuffled=("mental",))
-    other = observer.predict(reading.character.mean, encounters.query, jnp.roll(reading.mental.mean, 1, axis=0))
-    np.testing.assert_allclose(shuffled.predictions.action, other.action, atol=1e-5)
-    assert np.abs(np.asarray(shuffled.predictions.action - reading.predictions.action)).max() > 1e-4
-
-
 def test_beliefs_are_distributions_over_cells_and_nowhere(reading):
     assert reading.predictions.belief.shape == (5, 2, 26)
     np.testing.assert_allclose(np.exp(reading.predictions.belief).sum(-1), 1, rtol=1e-5)

@@ -21,6 +21,7 @@ from ..errors import BadFile, BadSetting, TomnetError, nearest
 from ..files import load_arrays, save_arrays
 from ..identity import plain
 from ..named_arrays import named_arrays, with_arrays
+from ..trees import pick
 from .actor_critic import DeepAgent, Eyes, Network, NetworkConfig
 
 FORMAT, VERSION = "tomnet agents", 2
@@ -112,15 +113,15 @@ class Population(eqx.Module):
         for name, value, count in (("network", network, len(self)), ("preferred", preferred, self.objects)):
             if not 0 <= value < count:
                 raise BadSetting(name, value, f"this population has 0 to {count - 1}")
-        one = jax.tree.map(lambda leaf: leaf[network], self.networks)
-        eyes = jax.tree.map(lambda leaf: leaf[0], eyes_of([self.condition]))
+        one = pick(self.networks, network)
+        eyes = pick(eyes_of([self.condition]), 0)
         return DeepAgent(one, eyes, jnp.int32(preferred))
 
     def agents(self, part: Part = "all") -> DeepAgent:
         """Every network of that part with each preference in turn: a stacked agent, network-major."""
         chosen = {"training": self.training, "held out": self.held_out, "all": tuple(range(len(self)))}[part]
         each = np.repeat(np.asarray(chosen, int), self.objects)
-        networks = jax.tree.map(lambda leaf: leaf[each], self.networks)
+        networks = pick(self.networks, each)
         preferred = jnp.asarray(np.tile(np.arange(self.objects), len(chosen)), jnp.int32)
         return DeepAgent(networks, eyes_of([self.condition] * len(each)), preferred)
 

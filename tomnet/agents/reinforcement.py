@@ -16,6 +16,7 @@ import optax
 from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
 from ..errors import BadSetting
+from ..trees import pick
 from ..world.gridworld import ABSENT, Level, World
 from .actor_critic import Eyes, Memory, Network, NetworkConfig, Rewards, forget
 from .experience import Lives, Moment, Outputs, Unroll, act, look, new_lives, outputs
@@ -80,7 +81,7 @@ class Lesson(eqx.Module):
             return jax.tree.map(lambda leaf: leaf[:, worlds], tree)
 
         def at_first(tree):
-            return jax.tree.map(lambda leaf: leaf[worlds], tree)
+            return pick(tree, worlds)
 
         replay = self.replay
         if replay is not None:
@@ -116,7 +117,7 @@ def new_learner(key: Key[Scalar, ""], network: NetworkConfig, config: LearnerCon
     net_key, level_key = jax.random.split(key)
     net = Network(network, key=net_key)
     chosen = jax.random.randint(level_key, (config.worlds,), 0, pool.start_cell.shape[0])
-    lives = new_lives(net, jax.tree.map(lambda leaf: leaf[chosen], pool))
+    lives = new_lives(net, pick(pool, chosen))
     replay = None
     if config.value_replay:
         moments = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (config.unroll, *leaf.shape)), lives.moment)

@@ -21,6 +21,7 @@ from ..interrupts import Interrupted, stop_requests
 from ..named_arrays import named_arrays, with_arrays
 from ..progress import Progress
 from ..streams import BIRTH, CHOOSING, HELD_OUT, TRAINING, WEIGHTS, agent_stream
+from ..trees import concatenate, pick
 from ..world.gridworld import SUBGOAL_MAZE, Level, World
 from ..world.levels import draw_levels
 from .actor_critic import Eyes, Network, NetworkConfig, Rewards, check_world
@@ -279,7 +280,7 @@ def _choose(upbringing: Upbringing, folder: Path, seed: int, origin: dict[str, A
         healthy += header["healthy"]
         seconds += header["seconds"]
     later = {name: value for name, value in origin.items() if name == "resumed"}
-    together = as_stored(jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *networks))
+    together = as_stored(concatenate(networks))
     populations = {}
     for number, name in enumerate(upbringing.conditions):
         mine = [i for i in range(upbringing.total) if i % len(upbringing.conditions) == number]
@@ -287,7 +288,7 @@ def _choose(upbringing: Upbringing, folder: Path, seed: int, origin: dict[str, A
         if not fit:
             raise TomnetError(f"all {len(mine)} networks of {name} diverged; {folder} keeps what there is")
         best = fit[: upbringing.keep]
-        chosen = jax.tree.map(lambda leaf, best=best: leaf[jnp.asarray(best)], together)
+        chosen = pick(together, jnp.asarray(best))
         facts = {
             "trained": len(mine),
             "diverged": [i for i in mine if not healthy[i]],

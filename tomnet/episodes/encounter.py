@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Int, Key, Scalar
 
 from ..errors import BadSetting
+from ..trees import pick, stack
 from .episode import Episode, Snapshot, Told
 from .history import History
 from .observer_view import ObserverView, sees_all
@@ -127,10 +128,10 @@ def meet(
         play_key, order_key, *keys = jax.random.split(key, reuse + 2)
         episodes = play(play_key, agent, meeting.max_past + 1)
         if queries > 1:
-            return jax.tree.map(lambda leaf: leaf[None], _shared_encounter(keys[0], episodes, meeting, past, queries))
+            return pick(_shared_encounter(keys[0], episodes, meeting, past, queries), None)
         order = jax.random.permutation(order_key, meeting.max_past + 1)
         encounters = [_one_encounter(keys[i], episodes, jnp.roll(order, i), meeting, past) for i in range(reuse)]
-        return jax.tree.map(lambda *leaves: jnp.stack(leaves), *encounters)
+        return stack(encounters)
 
     def with_one(key, agent) -> Encounter:
         keys = key[None] if times == 1 else jax.random.split(key, times)
@@ -192,7 +193,7 @@ def _ask(
 ) -> tuple[Episode | None, Snapshot, Targets]:
     """A query about one of the episodes: what came before it, the state asked about, and the answers."""
     time_key, query_key, recent_key = keys
-    current = jax.tree.map(lambda leaf: leaf[which], _episodes(told))
+    current = pick(_episodes(told), which)
     beliefs = told.beliefs[which] if isinstance(told, Told) else None
     if meeting.query_at_start:
         time, recent = jnp.int32(0), None

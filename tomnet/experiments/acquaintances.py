@@ -121,10 +121,6 @@ def _joined(parts: list[Any], count: int) -> Any:
     return jax.tree.map(lambda *leaves: np.concatenate(leaves)[:count], *parts)
 
 
-def pick(tree: Any, index: Any) -> Any:
-    return jax.tree.map(lambda leaf: leaf[index], tree)
-
-
 def read_everything(observer: ToMnet, encounters: Encounter, batch: int = BATCH) -> Reading:
     """As `read`, for more encounters than fit side by side; posteriors stand for themselves by their means."""
     check_kind(observer, encounters.history, encounters.query)
@@ -173,7 +169,7 @@ def shuffled_losses(
 ) -> dict[str, np.ndarray]:
     """The losses when predictions are made with `other` encounters' embeddings: "character", "mental" or both.
 
-    The same as `read(..., shuffled=...)` where `other` is the neighbour, but the past is read only once.
+    The past is read only once.
     """
     character, mental = np.asarray(reading.character.mean), None
     if reading.mental is not None:

@@ -23,8 +23,9 @@ from ..episodes.episode import Snapshot
 from ..observer.tomnet import Reading, ToMnet
 from ..progress import stage
 from ..streams import EVALUATION_STREAM, stream
+from ..trees import pick
 from ..world.gridworld import SUBGOAL_MAZE, Level
-from .acquaintances import Acquaintances, pick, predict_everything, read_everything
+from .acquaintances import Acquaintances, predict_everything, read_everything
 from .character_space import (
     COLLAPSED,
     USED,

@@ -36,6 +36,7 @@ from ..errors import BadSetting
 from ..ideal.paths import find_paths
 from ..progress import stage
 from ..streams import EVALUATION_STREAM, stream
+from ..trees import pick
 from ..world.gridworld import ACTIONS, SUBGOAL_MAZE, Level, World
 from ..world.levels import draw_levels
 from .acts_on_memory import acts_on_memory, depends_on_past
@@ -118,8 +119,8 @@ def references() -> dict[str, Agent]:
 
 def canonical_agents(population: Population) -> list[DeepAgent]:
     """Each network by itself: one compiled program then serves any number of them, with the largest products."""
-    eyes = jax.tree.map(lambda leaf: leaf[0], eyes_of([population.condition]))
-    networks = [jax.tree.map(lambda leaf, i=i: leaf[i], population.networks) for i in range(len(population))]
+    eyes = pick(eyes_of([population.condition]), 0)
+    networks = [pick(population.networks, i) for i in range(len(population))]
     return [DeepAgent(network, eyes, jnp.int32(PREFERRED)) for network in networks]
 
 
@@ -150,7 +151,7 @@ def levels_with_a_way(key: Key[Scalar, ""], count: int, world: World) -> Level:
     chosen = np.flatnonzero(Reachable(levels, world).subgoal)[:count]
     if len(chosen) < count:
         raise BadSetting("swap_levels", count, f"the subgoal is in reach on only {len(chosen)} of {drawn} levels drawn")
-    return jax.tree.map(lambda leaf: leaf[chosen], levels)
+    return pick(levels, chosen)
 
 
 def behave(

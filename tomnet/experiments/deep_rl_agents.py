@@ -26,12 +26,12 @@ from ..episodes.rollout import begin
 from ..episodes.targets import GAMMAS
 from ..observer.tomnet import Reading, ToMnet
 from ..streams import EVALUATION_STREAM, stream
+from ..trees import pick
 from ..world.gridworld import SUBGOAL_MAZE
 from .acquaintances import (
     Acquaintances,
     losses_of,
     meet_everyone,
-    pick,
     predict_everything,
     read_everything,
     shuffled_losses,

@@ -15,6 +15,7 @@ from ..agents.population import Population
 from ..episodes.episode import Episode
 from ..episodes.rollout import begin, carry_on
 from ..errors import BadSetting
+from ..trees import pick
 from ..world.gridworld import SUBGOAL_MAZE, Level, World
 from ..world.levels import draw_levels
 from .deep_agents import Reachable
@@ -67,7 +68,7 @@ def lives(
         "preferred": preferred,
     }
     reach = int(agent.eyes.reach)
-    one_by_one = (jax.tree.map(lambda leaf, i=i: leaf[i], lived) for i in range(count))
+    one_by_one = (pick(lived, i) for i in range(count))
     return [about | plain_diary(episode, beliefs, reach) for episode, beliefs in one_by_one]
 
 

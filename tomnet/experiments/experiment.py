@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Key, Scalar
 
@@ -21,6 +20,7 @@ from ..errors import BadSetting
 from ..identity import LOCAL, plain
 from ..observer.tomnet import ObserverConfig, ToMnet
 from ..observer.training import Sample, TrainingConfig
+from ..trees import concatenate, pick
 from ..world.gridworld import World
 from .claims import Claim
 
@@ -58,8 +58,8 @@ class Company:
         for name in self.conditions:
             population = load_condition(name, self.folder)
             most = None if self.networks is None else self.networks * population.objects
-            parts.append(jax.tree.map(lambda leaf, most=most: leaf[:most], population.agents(self.part)))
-        return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
+            parts.append(pick(population.agents(self.part), slice(most)))
+        return concatenate(parts)
 
     def ready(self) -> "Everyone":
         return Everyone(self.agents())
@@ -88,7 +88,7 @@ class Everyone(eqx.Module):
         if count >= company:
             return self.agents
         few = jax.random.permutation(key, company)[:count]
-        return jax.tree.map(lambda leaf: leaf[few], self.agents)
+        return pick(self.agents, few)
 
     def encounters(self, key: Key[Scalar, ""], count: int, meet: Meet) -> Encounter:
         """For few encounters, most of the agents need not play at all; for many, everyone plays several times."""
@@ -96,7 +96,7 @@ class Everyone(eqx.Module):
         agents = self.sample(few_key, count)
         encounters = meet(meet_key, agents, times=-(-count // agents.preferred.shape[0]))
         order = jax.random.permutation(order_key, encounters.past_real.shape[0])
-        return jax.tree.map(lambda leaf: leaf[order], encounters)
+        return pick(encounters, order)
 
 
 MET_VERSION = 1  # of what `Member.met` says, to be raised when a field changes its meaning
@@ -146,7 +146,7 @@ class Member:
         reuse = self.reuse if queries == 1 else 1
         meet = partial(self.meet, reuse=reuse, queries=queries)
         encounters = (species or self.species.ready()).encounters(key, -(-count // reuse), meet)
-        return jax.tree.map(lambda leaf: leaf[:count], encounters)
+        return pick(encounters, slice(count))
 
     def meet(
         self,

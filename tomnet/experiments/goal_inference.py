@@ -20,6 +20,7 @@ from ..ideal.inverse_planning import InversePlanner
 from ..observer.tomnet import ObserverConfig, ToMnet
 from ..observer.training import TrainingConfig
 from ..streams import EVALUATION_STREAM, stream
+from ..trees import pick
 from ..world.gridworld import MAZE
 from .claims import Claim, bootstrap, captured, verdict
 from .comparison import GOALS, Observed, comparison_table, exact, meets_goals, network, weakest, without_past
@@ -89,8 +90,8 @@ def _example(encounters, net, best) -> dict[str, Any]:
     telling = (walked >= 6) & (walked < MAZE.step_limit) & eaten & (occupied >= 7)
     chosen = first_of(telling, eaten) or 0
     return {
-        "past": plain_episode(jax.tree.map(lambda leaf: leaf[chosen, 0], encounters.past)),
-        "query": plain_snapshot(jax.tree.map(lambda leaf: leaf[chosen], encounters.query)),
+        "past": plain_episode(pick(encounters.past, (chosen, 0))),
+        "query": plain_snapshot(pick(encounters.query, chosen)),
         "action_taken": int(encounters.targets.action[chosen]),
         "eaten": int(encounters.targets.consumption[chosen].argmax()) if eaten[chosen] else None,
         "successor_taken": np.asarray(encounters.targets.successor[chosen]).tolist(),

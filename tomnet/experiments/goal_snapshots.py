@@ -22,6 +22,7 @@ from ..ideal.inverse_planning import InversePlanner
 from ..observer.tomnet import ObserverConfig, ToMnet
 from ..observer.training import TrainingConfig
 from ..streams import EVALUATION_STREAM, stream
+from ..trees import pick
 from ..world.gridworld import ACTIONS, MAZE
 from ..world.levels import sample_level
 from .claims import Claim, mean_interval, share_interval, verdict
@@ -135,9 +136,9 @@ def trapped(
     queries = Snapshot(levels.walls, levels.start_cell, levels.object_cells)
     distances = np.asarray(ideal.distances(queries))
     alone = np.flatnonzero(np.isfinite(distances).sum(-1) == 1)[:wanted]
-    query = jax.tree.map(lambda leaf: leaf[alone], queries)
+    query = pick(queries, alone)
     only, steps = distances[alone].argmin(-1), distances[alone].min(-1)
-    met = jax.tree.map(lambda leaf: leaf[: len(alone)], encounters)
+    met = pick(encounters, slice(len(alone)))
     met = eqx.tree_at(lambda e: e.query, met, query)
     _, net = network(observer, met)
     _, best = exact(ideal, met, snapshots=True)
@@ -175,8 +176,8 @@ def _field(
     observer: ToMnet, ideal: InversePlanner, encounters: Encounter, preferred: np.ndarray, shown: int
 ) -> dict[str, Any]:
     """Figs. 5a and 5c: the predicted policy from every cell of one level, after more and more snapshots."""
-    first = jax.tree.map(lambda leaf: leaf[shown : shown + 1], encounters)
-    query = jax.tree.map(lambda leaf: leaf[0], first.query)
+    first = pick(encounters, slice(shown, shown + 1))
+    query = pick(first.query, 0)
     fields = []
     for past in FIELD_PAST:
         seen = seen_only(first, past)
@@ -193,9 +194,7 @@ def _field(
         )
     return {
         "query": plain_snapshot(query),
-        "snapshots": [
-            plain_episode(jax.tree.map(lambda leaf, i=i: leaf[0, i], first.past)) for i in range(max(FIELD_PAST))
-        ],
+        "snapshots": [plain_episode(pick(first.past, (0, i))) for i in range(max(FIELD_PAST))],
         "preferred": int(preferred[shown]),
         "fields": fields,
     }

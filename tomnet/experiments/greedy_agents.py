@@ -21,6 +21,7 @@ from ..ideal.inverse_planning import InversePlanner
 from ..observer.tomnet import ObserverConfig, ToMnet
 from ..observer.training import TrainingConfig
 from ..streams import EVALUATION_STREAM, stream
+from ..trees import pick
 from ..world.gridworld import MAZE
 from .claims import Claim, bootstrap, mean_interval, verdict
 from .comparison import comparison_table, eats, exact, network, seen_only, without_past
@@ -117,13 +118,13 @@ def _trips(ideal: InversePlanner, encounters: Encounter, net, best) -> tuple[dic
 
 def _example(observer: ToMnet, ideal: InversePlanner, encounters: Encounter, chosen: int) -> dict[str, Any]:
     """Fig. 6: one past trajectory, and the object expected from every cell of the next level."""
-    one = jax.tree.map(lambda leaf: leaf[chosen : chosen + 1], encounters)
-    query = jax.tree.map(lambda leaf: leaf[0], one.query)
+    one = pick(encounters, slice(chosen, chosen + 1))
+    query = pick(one.query, 0)
     character, _ = network(observer, one)
     predictions = observer.predict(jnp.repeat(jnp.asarray(character), MAZE.cells, 0), every_cell(query))
     weights = ideal.posterior(one.past, one.past_real, snapshots=False)
     return {
-        "past": plain_episode(jax.tree.map(lambda leaf: leaf[0, 0], one.past)),
+        "past": plain_episode(pick(one.past, (0, 0))),
         "query": plain_snapshot(query),
         "network": eats(predictions).tolist(),
         "ideal": np.asarray(ideal.consumption_field(weights, one.query))[0].reshape(MAZE.cells, -1).tolist(),

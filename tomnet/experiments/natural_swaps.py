@@ -172,7 +172,7 @@ def predictions(observer: ToMnet, walks: Walks) -> tuple[np.ndarray, Probabiliti
         return jnp.broadcast_to(jnp.asarray(leaf), (len(worlds), *leaf.shape))
 
     queries = Snapshot(same(states.walls), same(states.agent_cell), jnp.asarray(worlds))
-    history = History.of(jax.tree.map(lambda leaf: leaf[agent, level], walks.past), recent)
+    history = History.of(pick(walks.past, (agent, level)), recent)
     return where, foresee(observer, history, queries)
 
 
@@ -211,7 +211,7 @@ def agents_futures(key: Key[Scalar, ""], walks: Walks, rollouts: int = ROLLOUTS)
     stage(f"where the agents go after {len(chosen)} swaps, in {rollouts} rollouts each")
     for number in chosen:
         agent, swap, level = kept[number]
-        standing = jax.tree.map(lambda leaf, i=level: leaf[i], walks.pairs[agent].standing)
+        standing = pick(walks.pairs[agent].standing, level)
         changed = after_swap(standing, walks.pairs[agent].object_cells[swap, level])
         draws = jax.random.fold_in(key, int(number))  # the same in both worlds: what differs comes from the swap
         maps = [

@@ -21,6 +21,7 @@ from ..observer.tomnet import ObserverConfig, ToMnet, observe
 from ..observer.training import TrainingConfig
 from ..progress import stage
 from ..streams import EVALUATION_STREAM, stream
+from ..trees import pick
 from ..world.gridworld import ACTIONS, MAZE
 from .claims import Claim, bootstrap, mean_interval, share_interval, verdict
 from .comparison import seen_only
@@ -221,10 +222,10 @@ def _embedding(observers: dict[str, ToMnet], met: dict) -> dict:
 
 def _example(observers: dict[str, ToMnet], met: dict) -> dict:
     """Fig. 2: one past episode, one query, and what the observers of two species make of them."""
-    encounters = jax.tree.map(lambda leaf: leaf[:1], met[MIXTURE[0], 1])
+    encounters = pick(met[MIXTURE[0], 1], slice(1))
     predictions = {name_of((a,)): predict(observers[name_of((a,))], encounters)[1][0].tolist() for a in MIXTURE}
-    past = jax.tree.map(lambda leaf: leaf[0, 0], encounters.past)
-    query = jax.tree.map(lambda leaf: leaf[0], encounters.query)
+    past = pick(encounters.past, (0, 0))
+    query = pick(encounters.query, 0)
     return {"past": plain_episode(past), "query": plain_snapshot(query), "predictions": predictions}
 
 

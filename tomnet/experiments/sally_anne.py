@@ -24,6 +24,7 @@ from ..episodes.episode import Episode
 from ..episodes.rollout import Standing, at_the_subgoal, begin, carry_on
 from ..errors import BadSetting
 from ..ideal.paths import find_paths
+from ..trees import stack
 from ..world.gridworld import ACTIONS, MOVES, Level, World
 from ..world.levels import LETTERS, parse_level
 from .visibility import distance
@@ -163,7 +164,7 @@ def stacked(scenarios: list[Scenario], preferred: int) -> tuple[Level, jax.Array
     longest = max(len(each.path) for each in scenarios)
     stay = ACTIONS.index("stay")
     actions = [each.path + (stay,) * (longest - len(each.path)) for each in scenarios]
-    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *levels), jnp.asarray(actions)
+    return stack(levels), jnp.asarray(actions)
 
 
 @eqx.filter_jit

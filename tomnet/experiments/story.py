@@ -128,12 +128,12 @@ def tell(
         "distance": distance,
         "past": past,
         "back": play.back,
-        "way": plain_episode(jax.tree.map(lambda leaf: leaf[0], way)),
+        "way": plain_episode(pick(way, 0)),
         "visibility": visibility_map(cells, reach, world.size).tolist(),
         "at_first": visibility_map(cells[:1], reach, world.size).tolist(),
         **{
             name: {
-                "state": plain_snapshot(jax.tree.map(lambda leaf, i=number: leaf[i, 0], asked)),
+                "state": plain_snapshot(pick(asked, (number, 0))),
                 **_mind(agent, worlds[number], world),
                 "predicted_policy": np.asarray(told.action[number, 0], float).tolist(),
                 "predicted_successor": np.asarray(told.successor[number, 0, LONG_RUN], float).tolist(),
@@ -153,7 +153,7 @@ def _mind(agent: DeepAgent, standing: Standing, world: World) -> dict[str, Any]:
 
 def _then(key: Key[Scalar, ""], agent: DeepAgent, standing: Standing, world: World) -> list[list[float]]:
     """Where the agent goes next, on its own again: the mean over many rollouts."""
-    here = jax.tree.map(lambda leaf: leaf[0], standing)
+    here = pick(standing, 0)
     maps = empirical_successors(key, agent, here, without_swaps(world), ROLLOUTS)
     return np.asarray(maps[LONG_RUN], float).tolist()
 

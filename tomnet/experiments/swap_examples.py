@@ -13,6 +13,7 @@ from ..agents.agent import Agent
 from ..episodes.episode import Episode, Snapshot
 from ..episodes.rollout import Standing, carry_to_the_end
 from ..episodes.targets import GAMMAS, successor_maps
+from ..trees import pick
 from ..world.gridworld import World
 from .examples import first_of, plain_episode, plain_snapshot
 from .swap_effects import BATCH, Pairs, after_swap, look_around, without_swaps
@@ -95,7 +96,7 @@ def _example(
     world: World,
     rollouts: int,
 ) -> dict[str, Any]:
-    episode, standing = jax.tree.map(lambda leaf: leaf[level], (pair.episodes, pair.standing))
+    episode, standing = pick((pair.episodes, pair.standing), level)
     cells = np.append(np.asarray(episode.agent_cells)[: int(episode.length)], episode.final_cell)
     return {
         "preferred": int(agent.preferred),
@@ -115,7 +116,7 @@ def _example(
 
 def _future(key: Key[Scalar, ""], agent: DeepAgent, standing: Standing, world: World, rollouts: int) -> dict[str, Any]:
     state = standing.state
-    alone = jax.tree.map(lambda leaf: leaf[None], standing)
+    alone = pick(standing, None)
     policy, belief = look_around(agent, alone, world)
     maps = empirical_successors(key, agent, standing, world, rollouts)
     return {

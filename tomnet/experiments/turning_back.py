@@ -49,7 +49,7 @@ def put_to_the_test(
     stage(f"{len(scenarios)} hand-made levels, {agents.preferred.shape[0]} agents on each")
     turns, ways, before, asked = [], [], [], []
     for number, preferred in enumerate(np.asarray(agents.preferred).tolist()):
-        agent = jax.tree.map(lambda leaf, i=number: leaf[i], agents)
+        agent = pick(agents, number)
         way, worlds = go_through(agent, preferred, scenarios, world)
         turns.append(np.stack([look_around(agent, each, without_swaps(world))[0] for each in worlds], 1))
         ways.append(way)
@@ -83,7 +83,7 @@ def queries(worlds: list[Standing]) -> Snapshot:
     """`[world, scenario]`."""
     states = [each.state for each in worlds]
     shown = [Snapshot(state.walls, state.agent_cell, state.object_cells) for state in states]
-    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *shown)
+    return stack(shown)
 
 
 # --- Tables
@@ -138,9 +138,9 @@ def pictures(scenarios: list[Scenario], agent: DeepAgent, world: World) -> list[
             "distance": each.distance,
             "back": each.back,
             "preferred": int(agent.preferred),
-            "episode": plain_episode(jax.tree.map(lambda leaf, i=number: leaf[i], way)),
-            "no_swap": plain_snapshot(jax.tree.map(lambda leaf, i=number: leaf[0, i], asked)),
-            "swap": plain_snapshot(jax.tree.map(lambda leaf, i=number: leaf[1, i], asked)),
+            "episode": plain_episode(pick(way, number)),
+            "no_swap": plain_snapshot(pick(asked, (0, number))),
+            "swap": plain_snapshot(pick(asked, (1, number))),
         }
         for number, each in enumerate(shown)
     ]

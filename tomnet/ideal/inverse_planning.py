@@ -174,7 +174,7 @@ class InversePlanner(eqx.Module):
         weights, query = jax.tree.map(np.asarray, (jnp.exp(log_weights), query))
         parts = []
         for part in chunks(weights.shape[0], ENCOUNTERS):
-            asked, weight = jax.tree.map(lambda leaf: leaf[part], (query, weights))  # noqa: B023
+            asked, weight = pick((query, weights), part)
             needed = weight > NEGLIGIBLE / weight.shape[1]
             paths = find_all_paths(asked.walls, asked.object_cells, self.world)
             levels, plans, forecasts = forecast_each_plan(

@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Int, UInt32
 
 from ..agents.planner import Planner
+from ..trees import pick
 from ..world.gridworld import ACTIONS, World
 from .paths import Paths, best_actions, choices, find_paths, standing
 
@@ -61,7 +62,7 @@ def fingerprint_needed(
     place = place[:, None] * BLOCK + np.arange(BLOCK)
     real = place < counts[levels, None]
     particles = np.argsort(~needed, axis=1, kind="stable")[levels[:, None], np.where(real, place, 0)]
-    of_blocks = jax.tree.map(lambda leaf: leaf[levels], paths)
+    of_blocks = pick(paths, levels)
     planners = jax.tree.map(lambda leaf: np.asarray(leaf)[particles], agents)
     fingerprints = np.zeros((*needed.shape, 2), np.uint32)
     found = in_chunks(_fingerprints, LEVELS, (of_blocks, planners), world)
@@ -113,7 +114,7 @@ def in_chunks(function: Callable[..., Any], size: int, batched: tuple[Any, ...],
     results = []
     for part in chunks(count, size):
         index = np.minimum(np.arange(part.start, part.start + size), count - 1)
-        results.append(function(*jax.tree.map(lambda leaf: leaf[index], batched), *shared))  # noqa: B023
+        results.append(function(*pick(batched, index), *shared))
     return jax.tree.map(lambda *parts: np.concatenate([np.asarray(part) for part in parts])[:count], *results)
 
 

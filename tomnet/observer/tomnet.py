@@ -1,7 +1,5 @@
 """ToMnet: the character net, the mental net and the prediction net, composed."""
 
-from typing import Any
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -140,7 +138,6 @@ class ToMnet(eqx.Module):
         key: Key[Scalar, ""] | None = None,
         training: bool = False,
         dtype=jnp.float32,
-        change: Any = lambda character, mental: (character, mental),
     ) -> tuple[Reading, "ToMnet"]:
         """Everything, and in training this observer with its normalisation statistics moved on.
 

@@ -25,6 +25,7 @@ from ..identity import differences, plain
 from ..interrupts import Interrupted, stop_requests
 from ..progress import Progress
 from ..streams import HELD_OUT_STREAM, TRAIN_STREAM, WEIGHT_STREAM, stream
+from ..trees import pick, stack
 from .bottleneck import annealed
 from .checkpoint import load_state, save_observer, save_state
 from .config import ObserverConfig
@@ -163,10 +164,10 @@ def train_chunk(
     else:
         rows = []
         for index in range(batches.past.length.shape[0]):
-            batch = jax.tree.map(lambda leaf, index=index: leaf[index], batches)
+            batch = pick(batches, index)
             state, row = one_step(state, batch, training, room)
             rows.append(row)
-        losses = jax.tree.map(lambda *each: jnp.stack(each), *rows)
+        losses = stack(rows)
     return state, jax.tree.map(jnp.mean, losses)
 
 
@@ -214,7 +215,7 @@ def train(
         if not was_finished:
             sample = eqx.filter_jit(sample)
             held_out = sample(stream(seed, HELD_OUT_STREAM), training.held_out // training.queries)
-            glimpse = jax.tree.map(lambda leaf: leaf[:8], held_out).one_by_one()
+            glimpse = pick(held_out, slice(8)).one_by_one()
             held_out = held_out.one_by_one()
             usual = usual_room(held_out.history, training.batch)
         started, saved = time.monotonic() - seconds, time.monotonic()

@@ -1,0 +1,22 @@
+"""PyTrees whose arrays share a leading axis: parts of one, and several as one."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+
+def pick(tree: Any, index: Any) -> Any:
+    """One element, or a part, of every array."""
+    return jax.tree.map(lambda leaf: leaf[index], tree)
+
+
+def stack(trees: Iterable[Any]) -> Any:
+    """Side by side, along a new first axis."""
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *trees)
+
+
+def concatenate(trees: Iterable[Any]) -> Any:
+    """One after the other, along the first axis they have."""
+    return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *trees)
