@@ -25,6 +25,7 @@ from .experiments.registry import EXPERIMENTS
 from .observer.frames import deal, frame_count, frames_of, room_for
 from .observer.training import first_state, train_chunk
 from .progress import stage
+from .trees import pick
 from .world.gridworld import ACTIONS, MAZE, SUBGOAL_MAZE, State, World, reset_to_level, step_auto_reset
 from .world.levels import sample_level
 from .world.views import window

@@ -145,6 +145,3 @@ def test_queries_that_share_episodes_are_read_as_if_each_had_its_own(observer):
     for one, other in zip(jax.tree.leaves(shared), jax.tree.leaves(alone), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-5)
     assert np.abs(np.asarray(alone.character.mean[0] - alone.character.mean[1])).max() > 1e-4
-    shuffled = read(observer, in_groups, shuffled=("character",))
-    others = observer.predict(jnp.roll(shared.character.mean, 3, axis=0), some.query, shared.mental.mean)
-    np.testing.assert_allclose(shuffled.predictions.action, others.action, atol=1e-5)  # of the other agent

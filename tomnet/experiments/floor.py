@@ -27,8 +27,9 @@ from ..episodes.predictions import Predictions
 from ..episodes.rollout import Standing, carry_to_the_end
 from ..episodes.targets import Targets, targets_from
 from ..progress import stage
+from ..trees import pick
 from ..world.gridworld import ACTIONS, Outcome, State, World, nothing_yet
-from .acquaintances import Acquaintances, losses_of, pick
+from .acquaintances import Acquaintances, losses_of
 
 ROLLOUTS = 32
 

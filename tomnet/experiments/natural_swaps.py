@@ -21,6 +21,7 @@ from ..episodes.rollout import play
 from ..episodes.targets import GAMMAS
 from ..observer.tomnet import ToMnet
 from ..progress import stage
+from ..trees import pick
 from ..world.gridworld import World
 from .deep_agents import levels_with_a_way
 from .divergence import jensen_shannon

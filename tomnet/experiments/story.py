@@ -17,6 +17,7 @@ from ..episodes.targets import GAMMAS
 from ..errors import BadSetting, nearest
 from ..observer.tomnet import ToMnet
 from ..progress import stage
+from ..trees import pick
 from ..world.gridworld import ACTIONS, SUBGOAL_MAZE, World
 from ..world.levels import LETTERS
 from .examples import plain_episode, plain_snapshot

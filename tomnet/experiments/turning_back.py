@@ -14,6 +14,7 @@ from ..episodes.history import History
 from ..episodes.rollout import Standing
 from ..observer.tomnet import ToMnet
 from ..progress import stage
+from ..trees import pick, stack
 from ..world.gridworld import ACTIONS, World
 from .claims import mean_interval
 from .examples import plain_episode, plain_snapshot

@@ -20,6 +20,7 @@ from ..episodes.episode import Episode, Snapshot
 from ..episodes.predictions import Predictions
 from ..episodes.targets import GAMMAS
 from ..errors import BadSetting
+from ..trees import pick
 from ..world.gridworld import ACTIONS, World
 from .chain import arrivals, chain_of, consumption_everywhere, snapshot_probability, successor_maps
 from .particles import spread_particles

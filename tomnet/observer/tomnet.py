@@ -142,7 +142,7 @@ class ToMnet(eqx.Module):
         """Everything, and in training this observer with its normalisation statistics moved on.
 
         Histories that share a past come as `Encounter.one_by_one` lays them out. With a key, embeddings are drawn
-        from their posteriors; `change` may tamper with them before predicting.
+        from their posteriors.
         """
         character_key, mental_key = (None, None) if key is None else jax.random.split(key)
         mode = {"training": training, "dtype": dtype}
@@ -151,7 +151,7 @@ class ToMnet(eqx.Module):
         if self.mental_net is not None:
             assert history.recent is not None  # check_kind has seen to it
             mental, mental_net = self.mentalise(history.recent, drawn, room, **mode)
-        drawn, drawn_mental = change(drawn, None if mental is None else mental.draw(mental_key))
+        drawn_mental = None if mental is None else mental.draw(mental_key)
         predictions, prediction_net = self.prediction_net(
             drawn, self._mental(drawn_mental, query), query, training, dtype
         )
@@ -183,19 +183,8 @@ def check_kind(observer: ToMnet, history: History, query: Snapshot) -> None:
 
 
 @eqx.filter_jit
-def _ask(
-    key, observer: ToMnet, history: History, query: Snapshot, room: Room, shuffled: tuple[str, ...], dtype
-) -> Reading:
-    def shuffle(character, mental):
-        """Every query is given the embedding of another agent: the next in the batch."""
-        queries = history.past_real.shape[0] // history.past.length.shape[0]  # about each agent
-        if "character" in shuffled:
-            character = jnp.roll(character, queries, axis=0)
-        if "mental" in shuffled and mental is not None:
-            mental = jnp.roll(mental, queries, axis=0)
-        return character, mental
-
-    return observer.read(history, query, room, key=key, dtype=dtype, change=shuffle)[0]
+def _ask(key, observer: ToMnet, history: History, query: Snapshot, room: Room, dtype) -> Reading:
+    return observer.read(history, query, room, key=key, dtype=dtype)[0]
 
 
 def ask(
@@ -204,13 +193,11 @@ def ask(
     query: Snapshot,
     *,
     key: Key[Scalar, ""] | None = None,
-    shuffled: tuple[str, ...] = (),
     dtype=jnp.float32,
 ) -> Reading:
-    """A batch of agents, each asked about in one state; normalisation in inference mode. `shuffled`: "character",
-    "mental" or both."""
+    """A batch of agents, each asked about in one state; normalisation in inference mode."""
     check_kind(observer, history, query)
-    return _ask(key, observer, history, query, room_for(history), shuffled, dtype)
+    return _ask(key, observer, history, query, room_for(history), dtype)
 
 
 def read(observer: ToMnet, encounters: Encounter, **how) -> Reading:
