@@ -23,6 +23,7 @@ from ..observer.frames import Room, room_for
 from ..observer.losses import losses_each
 from ..observer.tomnet import Reading, ToMnet, check_kind
 from ..progress import stage
+from ..trees import pick
 from .experiment import Company, Member
 
 BATCH = 256  # encounters read side by side
