@@ -30,7 +30,7 @@ check: setup
 	$(BIN)/pyright
 
 docs: setup
-	$(BIN)/python -m tomnet.zoo.overview docs/observers.md
+	$(BIN)/python -m tomnet.cards.overview docs/observers.md
 	# pdoc shows what is loaded already
 	$(BIN)/python -c 'from tomnet import *; from pdoc.__main__ import cli; cli()' \
 		tomnet '!tomnet.experiments.' --docformat markdown --no-show-source --output-directory build/api

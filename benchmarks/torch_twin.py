@@ -15,7 +15,7 @@ import statistics
 import time
 from collections.abc import Callable
 
-from tomnet.cpu import prepare_cpu
+from tomnet.support.cpu import prepare_cpu
 
 prepare_cpu()  # before JAX starts
 
@@ -23,15 +23,15 @@ import equinox as eqx  # noqa: E402
 import jax  # noqa: E402
 import numpy as np  # noqa: E402
 
-from tomnet.bench import seconds_of  # noqa: E402
+from tomnet.cli.bench import seconds_of  # noqa: E402
 from tomnet.episodes.encounter import Encounter  # noqa: E402
 from tomnet.episodes.episode import ACTION_COUNT, Snapshot  # noqa: E402
-from tomnet.errors import needs_extra  # noqa: E402
-from tomnet.experiments.environment import environment  # noqa: E402
 from tomnet.experiments.registry import find  # noqa: E402
-from tomnet.observer.frames import Room, capacity_for, channels, frame_count, pair_planes, state_planes  # noqa: E402
+from tomnet.observer.frames import Capacity, channels, frame_count, pair_planes, rounded_up, state_planes  # noqa: E402
 from tomnet.observer.tomnet import ObserverConfig  # noqa: E402
 from tomnet.observer.training import first_state, one_step  # noqa: E402
+from tomnet.support.errors import needs_extra  # noqa: E402
+from tomnet.support.provenance import provenance  # noqa: E402
 
 with needs_extra("bench"):
     import torch
@@ -187,16 +187,16 @@ def main() -> None:
     args = parser.parse_args()
     torch.manual_seed(0)
     torch.set_num_threads(len(os.sched_getaffinity(0)))
-    member = find(args.experiment).members(args.preset)[0]
-    batch = args.batch or member.training.batch
-    encounters = eqx.filter_jit(member.sample)(jax.random.key(0), batch)
+    spec = find(args.experiment).specs(args.preset)[0]
+    batch = args.batch or spec.training.batch
+    encounters = eqx.filter_jit(spec.sample)(jax.random.key(0), batch)
     real = int(frame_count(encounters.past, encounters.past_real).sum())
-    padded, capacity = encounters.past.actions.size, capacity_for(real)
-    state = first_state(member.observer, member.training, seed=0)
+    padded, capacity = encounters.past.actions.size, rounded_up(real)
+    state = first_state(spec.observer, spec.training, seed=0)
     steps = {
-        "PyTorch": torch_step(member.observer, encounters, channels_last=False),
-        "PyTorch, channels last": torch_step(member.observer, encounters, channels_last=True),
-        "tomnet": lambda: one_step(state, encounters, member.training, Room(capacity)),
+        "PyTorch": torch_step(spec.observer, encounters, channels_last=False),
+        "PyTorch, channels last": torch_step(spec.observer, encounters, channels_last=True),
+        "tomnet": lambda: one_step(state, encounters, spec.training, Capacity(capacity)),
     }
     wall: dict[str, list[float]] = {name: [] for name in steps}
     processor: dict[str, list[float]] = {name: [] for name in steps}
@@ -214,7 +214,7 @@ def main() -> None:
     if torch.get_num_threads() == 1:  # with several, waiting for one another counts as work
         print_speeds("CPU time", {name: statistics.median(each) for name, each in processor.items()}, batch, padded)
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads")
-    print(", ".join(f"{name} {value}" for name, value in environment().items()))
+    print(", ".join(f"{name} {value}" for name, value in provenance().items()))
 
 
 def print_speeds(what: str, seconds: dict[str, float], batch: int, padded: int) -> None:

@@ -11,16 +11,16 @@ import statistics
 import sys
 from collections.abc import Callable
 
-from tomnet.cpu import prepare_cpu
+from tomnet.support.cpu import prepare_cpu
 
 prepare_cpu()  # before JAX starts
 
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 
-from tomnet.bench import random_walk, seconds_of  # noqa: E402
-from tomnet.errors import needs_extra  # noqa: E402
-from tomnet.experiments.environment import environment  # noqa: E402
+from tomnet.cli.bench import random_walk, seconds_of  # noqa: E402
+from tomnet.support.errors import needs_extra  # noqa: E402
+from tomnet.support.provenance import provenance  # noqa: E402
 from tomnet.world.gridworld import MAZE, SUBGOAL_MAZE  # noqa: E402
 
 with needs_extra("bench"):
@@ -75,7 +75,7 @@ def main() -> None:
     for name, each in rates.items():
         median = statistics.median(each)
         print(f"{name:26} {median:12,.0f} steps/s   {median / theirs:6.1f}×   ({min(each):,.0f} … {max(each):,.0f})")
-    print(f"xminigrid {xminigrid.__version__}, " + ", ".join(f"{n} {v}" for n, v in environment().items()))
+    print(f"xminigrid {xminigrid.__version__}, " + ", ".join(f"{n} {v}" for n, v in provenance().items()))
 
 
 if __name__ == "__main__":

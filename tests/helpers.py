@@ -122,11 +122,11 @@ def quick_play(world: World, steps: int | None = None):
     return episodes
 
 
-def says(experiment: str, member: str, preset: Preset = "smoke", **more) -> dict:
+def says(experiment: str, spec: str, preset: Preset = "smoke", **more) -> dict:
     """What a trained observer of this experiment says about itself, the populations it met left out."""
-    members = {each.name: each for each in EXPERIMENTS[experiment].members(preset)}
-    told = {"experiment": experiment, "member": member, "preset": preset, "populations": {}}
-    return told | {"met": members[member].met} | more
+    specs = {each.name: each for each in EXPERIMENTS[experiment].specs(preset)}
+    told = {"experiment": experiment, "member": spec, "preset": preset, "populations": {}}
+    return told | {"met": specs[spec].met} | more
 
 
 def made_up(config: ObserverConfig, seed: int = 0) -> ToMnet:

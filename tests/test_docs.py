@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 import tomnet
+from tomnet.cards.overview import page
 from tomnet.zoo import names
-from tomnet.zoo.overview import page
 
 ROOT = Path(tomnet.__file__).parents[1]
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text()

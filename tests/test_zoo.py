@@ -12,15 +12,16 @@ from helpers import made_up, says
 
 from tomnet import zoo
 from tomnet.agents.population import CONDITIONS, save_population
-from tomnet.errors import BadFile, TomnetError
-from tomnet.experiments.claims import Claim
+from tomnet.cards import adopt
+from tomnet.cards.agents import returns_hoped_for
+from tomnet.cards.observers import compose_card, versions
+from tomnet.experiments.claims.claim import Claim
 from tomnet.experiments.experiment import Result
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.experiments.run import check_agents
 from tomnet.observer.checkpoint import save_observer
 from tomnet.observer.tomnet import ObserverConfig
-from tomnet.zoo.agent_cards import returns_hoped_for
-from tomnet.zoo.cards import compose_card, versions
+from tomnet.support.errors import BadFile, TomnetError
 
 NAME, MEMBERS = "goal-inference", ["2d", "8d"]
 CONFIG = ObserverConfig(channels=2, character_channels=2, character_depth=1, torso_depth=1)
@@ -35,13 +36,13 @@ ABOUT = says(NAME, "2d") | {
 
 @pytest.fixture
 def observers():
-    return {member: made_up(CONFIG, seed) for seed, member in enumerate(MEMBERS)}
+    return {spec: made_up(CONFIG, seed) for seed, spec in enumerate(MEMBERS)}
 
 
 @pytest.fixture
 def run_folder(tmp_path, observers):
-    for member, observer in observers.items():
-        save_observer(tmp_path / "run" / member / "observer.safetensors", observer, ABOUT | {"member": member})
+    for spec, observer in observers.items():
+        save_observer(tmp_path / "run" / spec / "observer.safetensors", observer, ABOUT | {"member": spec})
     return tmp_path / "run"
 
 
@@ -60,16 +61,16 @@ def result():
 
 def test_a_run_is_adopted_whole(run_folder, observers):
     assert not zoo.available(NAME)
-    zoo.adopt(run_folder, NAME)
+    adopt.adopt_observers(run_folder, NAME)
     assert zoo.available(NAME)
     assert eqx.tree_equal(dict(zoo.load(NAME)), observers)
-    assert {member: about["command"] for member, about in zoo.about(NAME).items()} == dict.fromkeys(
+    assert {spec: about["command"] for spec, about in zoo.about(NAME).items()} == dict.fromkeys(
         MEMBERS, ABOUT["command"]
     )
 
 
 def test_an_unknown_observer_gives_the_nearest(run_folder):
-    zoo.adopt(run_folder, NAME)
+    adopt.adopt_observers(run_folder, NAME)
     loaded = zoo.load(NAME)
     assert list(loaded) == MEMBERS
     assert "3d" not in loaded
@@ -83,7 +84,7 @@ def test_an_unknown_observer_gives_the_nearest(run_folder):
 def test_a_run_with_one_observer_missing_is_not_adopted(run_folder, folder):
     (run_folder / "8d" / "observer.safetensors").unlink()
     with pytest.raises(BadFile, match="no trained observer '8d', no 8d/observer.safetensors; is the run finished"):
-        zoo.adopt(run_folder, NAME)
+        adopt.adopt_observers(run_folder, NAME)
     assert not folder.exists()
 
 
@@ -132,8 +133,8 @@ def test_an_observer_of_something_else_is_refused(about, why, tmp_path, observer
 
 
 def test_a_card_says_what_was_trained_and_what_was_measured(run_folder):
-    zoo.adopt(run_folder, NAME)
-    zoo.write_card(NAME, result())
+    adopt.adopt_observers(run_folder, NAME)
+    adopt.write_card(NAME, result())
     card = zoo.card(NAME).read_text()
     assert ABOUT["command"] in card
     assert "| 2d | smoke | 12,345 | 68 | 3 | abacus, 2 cores |" in card
@@ -146,8 +147,8 @@ def test_a_card_says_what_was_trained_and_what_was_measured(run_folder):
 
 def made_up_card(name: str, shown: Result | None = None) -> str:
     """The card of an experiment whose observers know nothing."""
-    members = EXPERIMENTS[name].members("smoke")
-    observers = {member.name: (made_up(member.observer), {"preset": "smoke"}) for member in members}
+    specs = EXPERIMENTS[name].specs("smoke")
+    observers = {spec.name: (made_up(spec.observer), {"preset": "smoke"}) for spec in specs}
     return compose_card(EXPERIMENTS[name], observers, shown or hand_made(name))
 
 
@@ -186,11 +187,11 @@ def test_a_card_names_the_claims_that_its_observers_fall_short_of():
 
 def test_a_card_says_which_nets_an_observer_has_and_what_they_let_it_see():
     card = made_up_card("deep-rl-agents")
-    company = "deep RL agents: the training networks of blind, stateless-5x5, 5x5"
-    assert f"| none | {company} | nothing | the next action," in card
-    assert f"| char | {company} | 4 past episodes | the next action," in card
-    assert f"| mental | {company} | the current episode so far | the next action," in card
-    assert f"| both | {company} | 4 past episodes and the current episode so far |" in card
+    pool = "deep RL agents: the training networks of blind, stateless-5x5, 5x5"
+    assert f"| none | {pool} | nothing | the next action," in card
+    assert f"| char | {pool} | 4 past episodes | the next action," in card
+    assert f"| mental | {pool} | the current episode so far | the next action," in card
+    assert f"| both | {pool} | 4 past episodes and the current episode so far |" in card
     assert "| none | none | none | none | 3 convolutions, 8 channels |" in card
     assert "| mental | none | none | 1 convolution and a convolutional LSTM, 8 channels |" in card
     assert "on agents of held-out networks: none of them was met in training" in card
@@ -215,15 +216,15 @@ def test_every_experiment_can_have_a_card(name):
     card = made_up_card(name)
     assert card.startswith(f"# {EXPERIMENTS[name].title}")
     assert "\n\n\n" not in card
-    assert all(f"| {member} | smoke |" in card for member in zoo.member_names(name))
+    assert all(f"| {spec} | smoke |" in card for spec in zoo.observer_names(name))
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_what_ships_loads_and_knows_where_it_comes_from(name, monkeypatch):
     monkeypatch.undo()
     assert zoo.available(name)
-    for member, about in zoo.about(name).items():
-        assert about["command"].startswith(f"tomnet run {zoo.home(name, member)} ")
+    for spec, about in zoo.about(name).items():
+        assert about["command"].startswith(f"tomnet run {zoo.home(name, spec)} ")
         assert about["encounters"] > 0
     check_agents(EXPERIMENTS[name], zoo.about(name))  # and met the agents that ship
 
@@ -280,7 +281,7 @@ def agents_result():
 
 
 def test_one_agent_is_one_line_away(tmp_path):
-    zoo.adopt_agents(trained(tmp_path, "3x3", "blind"))
+    adopt.adopt_agents(trained(tmp_path, "3x3", "blind"))
     agent = zoo.agents("3x3").agent(network=2, preferred=1)
     assert int(agent.preferred) == 1
     assert agent.network.policy.weight.shape == (5, 8)
@@ -293,10 +294,10 @@ def test_agents_that_are_not_here(tmp_path, folder):
     with pytest.raises(TomnetError, match="unknown condition '5x6'; did you mean '5x5'"):
         zoo.agents("5x6")
     with pytest.raises(BadFile, match="run: no such folder"):
-        zoo.adopt_agents(tmp_path / "run")
+        adopt.adopt_agents(tmp_path / "run")
     (tmp_path / "run").mkdir()
     with pytest.raises(BadFile, match="run: holds no trained agents of any condition; the folder of a run of `tomnet"):
-        zoo.adopt_agents(tmp_path / "run")
+        adopt.adopt_agents(tmp_path / "run")
     assert not folder.exists()
 
 
@@ -305,7 +306,7 @@ def test_a_run_with_one_damaged_population_is_not_adopted(tmp_path, folder):
     raw = (run / "9x9.safetensors").read_bytes()
     (run / "9x9.safetensors").write_bytes(raw[:-10])
     with pytest.raises(BadFile, match=r"9x9.safetensors: truncated"):
-        zoo.adopt_agents(run)
+        adopt.adopt_agents(run)
     assert not folder.exists()
 
 
@@ -317,8 +318,8 @@ def test_a_population_under_the_name_of_another_is_refused(tmp_path):
 
 
 def test_the_card_of_the_agents_says_how_they_were_trained_and_what_they_earn(tmp_path):
-    zoo.adopt_agents(trained(tmp_path, "3x3", "blind"))
-    zoo.write_agents_card(agents_result())
+    adopt.adopt_agents(trained(tmp_path, "3x3", "blind"))
+    adopt.write_agents_card(agents_result())
     card = zoo.agents_card().read_text()
     assert "    tomnet agents train --preset full --seed 5\n" in card
     assert "| 3x3 | full | 3 of 24 | 1 | 10,000,000 | 1,234 | 5 | abacus, 2 cores | tomnet 0.1.0" in card

@@ -8,7 +8,7 @@ What stands in `__all__` is public. It is loaded when first asked for, so that `
 
 >>> species = tomnet.PlannerSpecies()
 >>> agents = species.sample(jax.random.key(0), 4)
->>> encounters = tomnet.meet(jax.random.key(1), agents, tomnet.MAZE, tomnet.Meeting(1, 1))
+>>> encounters = tomnet.draw_encounters(jax.random.key(1), agents, tomnet.MAZE, tomnet.EncounterSpec(1, 1))
 >>> answers = tomnet.observe(tomnet.load("goal-inference/2d"), encounters)
 >>> answers.consumption.shape  # the probability of each object, for each agent, that it will be eaten
 (4, 4)
@@ -22,25 +22,25 @@ if TYPE_CHECKING:  # for editors and type checkers, which cannot follow `__getat
     from .agents.population import Population as Population
     from .agents.random_policy import RandomSpecies as RandomSpecies
     from .api import Answers as Answers
+    from .api import draw_encounters as draw_encounters
     from .api import load as load
     from .api import load_agents as load_agents
-    from .api import meet as meet
     from .api import observe as observe
     from .api import play as play
     from .episodes.encounter import Encounter as Encounter
-    from .episodes.encounter import Meeting as Meeting
+    from .episodes.encounter import EncounterSpec as EncounterSpec
     from .episodes.episode import Episode as Episode
     from .episodes.episode import Snapshot as Snapshot
     from .episodes.history import History as History
     from .episodes.predictions import Predictions as Predictions
     from .episodes.predictions import Probabilities as Probabilities
-    from .errors import TomnetError as TomnetError
     from .experiments.registry import titles as experiments
     from .ideal.inverse_planning import InversePlanner as InversePlanner
     from .observer.config import ObserverConfig as ObserverConfig
     from .observer.tomnet import ToMnet as ToMnet
     from .observer.training import TrainingConfig as TrainingConfig
     from .observer.training import train as train
+    from .support.errors import TomnetError as TomnetError
     from .world.gridworld import MAZE as MAZE
     from .world.gridworld import SUBGOAL_MAZE as SUBGOAL_MAZE
     from .world.gridworld import Level as Level
@@ -51,7 +51,7 @@ if TYPE_CHECKING:  # for editors and type checkers, which cannot follow `__getat
 __version__ = "0.1.0"
 
 PUBLIC = {
-    "tomnet.api": ("load", "load_agents", "meet", "play", "observe", "Answers"),
+    "tomnet.api": ("load", "load_agents", "draw_encounters", "play", "observe", "Answers"),
     "tomnet.world.gridworld": ("World", "MAZE", "SUBGOAL_MAZE", "Level"),
     "tomnet.world.levels": ("parse_level", "format_level"),
     "tomnet.agents.planner": ("PlannerSpecies",),
@@ -59,13 +59,13 @@ PUBLIC = {
     "tomnet.agents.population": ("Population",),
     "tomnet.episodes.episode": ("Episode", "Snapshot"),
     "tomnet.episodes.history": ("History",),
-    "tomnet.episodes.encounter": ("Encounter", "Meeting"),
+    "tomnet.episodes.encounter": ("Encounter", "EncounterSpec"),
     "tomnet.episodes.predictions": ("Probabilities", "Predictions"),
     "tomnet.observer.config": ("ObserverConfig",),
     "tomnet.observer.tomnet": ("ToMnet",),
     "tomnet.observer.training": ("TrainingConfig", "train"),
     "tomnet.ideal.inverse_planning": ("InversePlanner",),
-    "tomnet.errors": ("TomnetError",),
+    "tomnet.support.errors": ("TomnetError",),
 }
 """Every public name and where it is at home."""
 _HOME = {name: module for module, names in PUBLIC.items() for name in names}

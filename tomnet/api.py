@@ -12,13 +12,13 @@ from . import zoo
 from .agents.agent import Agent
 from .agents.population import Population
 from .episodes import encounter, rollout
-from .episodes.encounter import Encounter, Meeting
+from .episodes.encounter import Encounter, EncounterSpec
 from .episodes.episode import Episode, Snapshot
 from .episodes.history import History
 from .episodes.predictions import Probabilities
-from .errors import BadSetting, nearest
 from .observer.checkpoint import load_observer
 from .observer.tomnet import ToMnet, ask
+from .support.errors import BadSetting, nearest
 from .world.gridworld import Level, World
 
 
@@ -29,7 +29,7 @@ class Answers(Probabilities):
     `belief [agent, object, place]` (the last place is nowhere); None where the observer has no such head.
 
     >>> agents = tomnet.PlannerSpecies().sample(jax.random.key(0), 4)
-    >>> encounters = tomnet.meet(jax.random.key(1), agents, tomnet.MAZE, tomnet.Meeting(1, 1))
+    >>> encounters = tomnet.draw_encounters(jax.random.key(1), agents, tomnet.MAZE, tomnet.EncounterSpec(1, 1))
     >>> answers = tomnet.observe(tomnet.load("goal-inference/2d"), encounters)
     >>> answers.action.shape, answers.consumption.shape, answers.successor.shape, answers.belief
     ((4, 5), (4, 4), (4, 3, 11, 11), None)
@@ -41,7 +41,7 @@ class Answers(Probabilities):
 
 
 def load(name: str) -> ToMnet:
-    """A pretrained observer by its name, `experiment/member` (docs/observers.md has them all), or one from its file.
+    """A pretrained observer by its name, `experiment/observer` (docs/observers.md has them all), or one from its file.
 
     >>> tomnet.load("goal-inference/2d").config.heads
     ('action', 'consumption', 'successor')
@@ -51,8 +51,8 @@ def load(name: str) -> ToMnet:
     known = zoo.names()
     if name not in known:
         raise nearest(name, known, "observer")
-    experiment, member = name.split("/")
-    return zoo.load_one(experiment, member)
+    experiment, observer = name.split("/")
+    return zoo.load_one(experiment, observer)
 
 
 def load_agents(condition: str) -> Population:
@@ -66,24 +66,26 @@ def load_agents(condition: str) -> Population:
     return zoo.agents(condition)
 
 
-def meet(
-    key: Key[Scalar, ""], agents: eqx.Module, world: World, meeting: Meeting, *, past: int | None = None
+def draw_encounters(
+    key: Key[Scalar, ""], agents: eqx.Module, world: World, encounter_spec: EncounterSpec, *, past: int | None = None
 ) -> Encounter:
     """One encounter with each agent of a population (its arrays' leading axis), on levels drawn for the occasion.
 
     `past` episodes are seen of each, or a number drawn from the meeting's.
 
     >>> agents = tomnet.PlannerSpecies().sample(jax.random.key(0), 4)
-    >>> encounters = tomnet.meet(jax.random.key(1), agents, tomnet.MAZE, tomnet.Meeting(1, 1))
+    >>> encounters = tomnet.draw_encounters(jax.random.key(1), agents, tomnet.MAZE, tomnet.EncounterSpec(1, 1))
     >>> encounters.past.actions.shape, encounters.query.agent_cell.shape  # [agent, past, time] and [agent]
     ((4, 1, 31), (4,))
     """
-    return _meet(key, agents, world, meeting, past)
+    return _meet(key, agents, world, encounter_spec, past)
 
 
 @eqx.filter_jit
-def _meet(key: Key[Scalar, ""], agents: eqx.Module, world: World, meeting: Meeting, past: int | None) -> Encounter:
-    return encounter.meet(key, agents, rollout.play(world), meeting, past=past)
+def _meet(
+    key: Key[Scalar, ""], agents: eqx.Module, world: World, encounter_spec: EncounterSpec, past: int | None
+) -> Encounter:
+    return encounter.draw_encounters(key, agents, rollout.play(world), encounter_spec, past=past)
 
 
 def play(key: Key[Scalar, ""], agent: Agent, level: Level, world: World) -> Episode:
@@ -108,7 +110,7 @@ def observe(observer: ToMnet, seen: Encounter | History, query: Snapshot | None 
     An encounter comes with its query; about a history, or to ask something else, `query` says in which states.
 
     >>> agents = tomnet.PlannerSpecies().sample(jax.random.key(0), 4)
-    >>> encounters = tomnet.meet(jax.random.key(1), agents, tomnet.MAZE, tomnet.Meeting(1, 1))
+    >>> encounters = tomnet.draw_encounters(jax.random.key(1), agents, tomnet.MAZE, tomnet.EncounterSpec(1, 1))
     >>> observer = tomnet.load("goal-inference/2d")
     >>> answers = tomnet.observe(observer, encounters)
     >>> same = tomnet.observe(observer, encounters.history, encounters.query)

@@ -5,10 +5,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from tomnet.agents.actor_critic import Eyes, Network, NetworkConfig
+from tomnet.agents.actor_critic import Network, NetworkConfig, Senses
 from tomnet.agents.population import CONDITIONS, Population, blank_networks
+from tomnet.agents.population_training import PopulationTraining
 from tomnet.agents.reinforcement import LearnerConfig
-from tomnet.agents.upbringing import Upbringing
 from tomnet.world.gridworld import World
 
 # short episodes, so that several fit into an unroll; no swaps, whose draws know nothing of preferences
@@ -16,7 +16,7 @@ WORLD = World(size=5, objects=3, subgoal=True, max_walls=1, step_limit=5)
 NETWORK = NetworkConfig(size=5, kinds=4, channels=4, memory_channels=4, depth=1, belief_channels=4, hidden=8)
 
 # two chunks of six updates, a row for every second one and a checkpoint after each row
-SMALL = Upbringing(
+SMALL = PopulationTraining(
     learner=LearnerConfig(steps=96, worlds=4, unroll=4, pool=8),
     network=NETWORK,
     conditions=("blind", "3x3"),
@@ -29,8 +29,8 @@ SMALL = Upbringing(
     checkpoint_seconds=0.0,
 )
 
-SIGHTED, BLIND = Eyes(jnp.int32(1), jnp.bool_(True)), Eyes(jnp.int32(-1), jnp.bool_(True))
-STATELESS = Eyes(jnp.int32(1), jnp.bool_(False))
+SIGHTED, BLIND = Senses(jnp.int32(1), jnp.bool_(True)), Senses(jnp.int32(-1), jnp.bool_(True))
+STATELESS = Senses(jnp.int32(1), jnp.bool_(False))
 
 
 def made_up_networks(count: int, config: NetworkConfig = NETWORK, seed: int = 0) -> Network:

@@ -13,7 +13,7 @@ from helpers import pick, sample_levels
 from tomnet.agents.actor_critic import LEAST, DeepAgent, Memory, NetworkConfig, Rewards, exchange, most_each_way
 from tomnet.agents.agent import Agent
 from tomnet.episodes.rollout import rollout
-from tomnet.errors import BadSetting
+from tomnet.support.errors import BadSetting
 from tomnet.world.gridworld import ABSENT, Outcome, World, nothing_yet, reset_to_level
 from tomnet.world.levels import parse_level
 
@@ -21,8 +21,8 @@ NETWORK_WEIGHTS = made_up_network()
 COUNT = 12
 
 
-def agent(eyes, preferred: int = 0) -> DeepAgent:
-    return DeepAgent(NETWORK_WEIGHTS, eyes, jnp.int32(preferred))
+def agent(senses, preferred: int = 0) -> DeepAgent:
+    return DeepAgent(NETWORK_WEIGHTS, senses, jnp.int32(preferred))
 
 
 @eqx.filter_jit

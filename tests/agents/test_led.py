@@ -5,8 +5,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from tomnet.agents.led import Led
-from tomnet.episodes.rollout import at_the_subgoal, begin, carry_on
+from tomnet.agents.led import LedAgent
+from tomnet.episodes.rollout import at_the_subgoal, continue_rollout, start_rollout
 from tomnet.world.gridworld import ACTIONS, World
 from tomnet.world.levels import parse_level
 
@@ -34,19 +34,19 @@ class Stubborn(eqx.Module):
 
 
 def test_it_goes_where_it_is_led_and_remembers_the_way():
-    led = Led(Stubborn(), jnp.array([3, 3, 4, 4]))
-    passage = carry_on(
-        jax.random.key(0), led, begin(led, parse_level(LEVEL, WORLD), WORLD), WORLD, 4, stop=at_the_subgoal
+    led = LedAgent(Stubborn(), jnp.array([3, 3, 4, 4]))
+    partial_rollout = continue_rollout(
+        jax.random.key(0), led, start_rollout(led, parse_level(LEVEL, WORLD), WORLD), WORLD, 4, stop=at_the_subgoal
     )
-    assert np.asarray(passage.episode.actions).tolist() == [3, 3, -1, -1]
-    assert int(passage.episode.length) == 2
-    assert int(passage.end.state.agent_cell) == 8
-    assert int(passage.end.last.consumed) == 1
-    assert np.asarray(passage.end.memory)[:3].tolist() == [6, 7, -1]  # it has not looked at the last state yet
+    assert np.asarray(partial_rollout.episode.actions).tolist() == [3, 3, -1, -1]
+    assert int(partial_rollout.episode.length) == 2
+    assert int(partial_rollout.end.state.agent_cell) == 8
+    assert int(partial_rollout.end.last.consumed) == 1
+    assert np.asarray(partial_rollout.end.memory)[:3].tolist() == [6, 7, -1]  # it has not looked at the last state yet
 
 
 def test_left_alone_it_does_as_it_likes():
-    led = Led(Stubborn(), jnp.array([3, 3]))
-    end = carry_on(jax.random.key(0), led, begin(led, parse_level(LEVEL, WORLD), WORLD), WORLD, 2).end
+    led = LedAgent(Stubborn(), jnp.array([3, 3]))
+    end = continue_rollout(jax.random.key(0), led, start_rollout(led, parse_level(LEVEL, WORLD), WORLD), WORLD, 2).end
     policy, _ = Stubborn().policy(end.memory, end.state, end.last, WORLD)
     assert policy.tolist() == [0, 0, 0, 0, 1]

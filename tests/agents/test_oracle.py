@@ -10,7 +10,7 @@ from helpers import DOWN, LEFT, RIGHT, STAY, UP, around, pick, sample_levels
 from tomnet.agents.actor_critic import Rewards
 from tomnet.agents.oracle import AFTER, BEFORE, Oracle, oracle_values
 from tomnet.episodes.rollout import rollout
-from tomnet.errors import BadSetting
+from tomnet.support.errors import BadSetting
 from tomnet.world.gridworld import ABSENT, World, nothing_yet, reset_to_level
 from tomnet.world.levels import parse_level
 

@@ -8,7 +8,7 @@ import pytest
 from helpers import DOWN, LEFT, RIGHT, STAY, UP, around, distances_to, sample_levels, within
 
 from tomnet.agents.planner import Planner, PlannerSpecies, action_values, best_actions, is_greedy
-from tomnet.errors import BadSetting
+from tomnet.support.errors import BadSetting
 from tomnet.world.gridworld import World, nothing_yet, reset_to_level
 from tomnet.world.levels import parse_level
 

@@ -14,14 +14,14 @@ from tomnet.agents.population import (
     FORMAT,
     VERSION,
     Condition,
-    eyes_of,
     find_condition,
     load_population,
     save_population,
+    senses_of,
     split,
 )
-from tomnet.errors import BadFile, BadSetting, TomnetError
-from tomnet.files import load_arrays, save_arrays
+from tomnet.support.errors import BadFile, BadSetting, TomnetError
+from tomnet.support.files import load_arrays, save_arrays
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def changed(path, **changes):
 def test_each_network_is_an_agent_for_each_object(population):
     agents = population.agents()
     assert np.asarray(agents.preferred).tolist() == [0, 1, 2] * 3
-    assert np.asarray(agents.eyes.reach).tolist() == [2] * 9
+    assert np.asarray(agents.senses.reach).tolist() == [2] * 9
     one = population.agent(network=2, preferred=1)
     assert eqx.tree_equal(one, jax.tree.map(lambda leaf: leaf[7], agents))
     assert np.array_equal(one.network.policy.weight, population.networks.policy.weight[2])
@@ -89,8 +89,8 @@ def test_an_agent_that_is_not_there(asked, why, population):
 
 
 def test_the_conditions_of_the_paper():
-    eyes = eyes_of(list(CONDITIONS.values()))
-    assert dict(zip(CONDITIONS, np.asarray(eyes.reach).tolist(), strict=True)) == {
+    senses = senses_of(list(CONDITIONS.values()))
+    assert dict(zip(CONDITIONS, np.asarray(senses.reach).tolist(), strict=True)) == {
         "blind": -1,
         "3x3": 1,
         "5x5": 2,
@@ -98,7 +98,7 @@ def test_the_conditions_of_the_paper():
         "9x9": 4,
         "stateless-5x5": 2,
     }
-    assert np.asarray(eyes.remembers).tolist() == [True] * 5 + [False]
+    assert np.asarray(senses.remembers).tolist() == [True] * 5 + [False]
 
 
 @pytest.mark.parametrize("width", [2, 4, 11, -1])

@@ -7,7 +7,7 @@ import pytest
 from helpers import within
 
 from tomnet.agents.random_policy import RandomAgent, RandomSpecies
-from tomnet.errors import BadSetting
+from tomnet.support.errors import BadSetting
 from tomnet.world.gridworld import World, nothing_yet, reset_to_level
 from tomnet.world.levels import parse_level
 

@@ -13,15 +13,8 @@ from helpers import pick, sample_levels
 from tomnet.agents import experience, reinforcement
 from tomnet.agents.actor_critic import Memory, Rewards
 from tomnet.agents.experience import Unroll
-from tomnet.agents.reinforcement import (
-    LearnerConfig,
-    advantages,
-    belief_loss,
-    new_learner,
-    optimiser,
-    reward_loss,
-)
-from tomnet.errors import BadSetting
+from tomnet.agents.reinforcement import LearnerConfig, advantages, belief_loss, new_learner, optimiser, reward_loss
+from tomnet.support.errors import BadSetting
 from tomnet.world.gridworld import ABSENT
 from tomnet.world.levels import parse_level
 
@@ -30,15 +23,15 @@ EYES = {"sighted": SIGHTED, "blind": BLIND, "stateless": STATELESS}
 
 
 @eqx.filter_jit
-def act(key, learner, eyes, pool):
+def act(key, learner, senses, pool):
     """The learner after a while, and what happened."""
-    lived, *rest = experience.act(key, learner.network, learner.lives, eyes, WORLD, Rewards(), pool, CONFIG.unroll)
-    return eqx.tree_at(lambda one: one.lives, learner, lived), *rest
+    lived, *rest = experience.act(key, learner.network, learner.ongoing, senses, WORLD, Rewards(), pool, CONFIG.unroll)
+    return eqx.tree_at(lambda one: one.ongoing, learner, lived), *rest
 
 
 @eqx.filter_jit
-def update(key, learner, eyes, pool):
-    return reinforcement.update(key, learner, eyes, WORLD, Rewards(), pool, CONFIG)
+def update(key, learner, senses, pool):
+    return reinforcement.update(key, learner, senses, WORLD, Rewards(), pool, CONFIG)
 
 
 relive = eqx.filter_jit(reinforcement.relive)
@@ -60,9 +53,9 @@ def fresh(pool):
 def acted(fresh, pool):
     """By species: the learner when an unroll began, in the middle of episodes, and what then happened."""
     found = {}
-    for name, eyes in EYES.items():
-        learner = act(jax.random.key(2), fresh, eyes, pool)[0]
-        found[name] = (learner, *act(jax.random.key(3), learner, eyes, pool))
+    for name, senses in EYES.items():
+        learner = act(jax.random.key(2), fresh, senses, pool)[0]
+        found[name] = (learner, *act(jax.random.key(3), learner, senses, pool))
     return found
 
 
@@ -76,9 +69,9 @@ def taken(log_policy, actions) -> np.ndarray:
 @pytest.mark.parametrize("species", EYES)
 def test_an_unroll_lived_again_gives_what_was_recorded(species, acted):
     before, _, unroll, _, _ = acted[species]
-    assert np.asarray(before.lives.moment.state.time).any()  # episodes were under way
+    assert np.asarray(before.ongoing.moment.state.time).any()  # episodes were under way
     assert np.asarray(unroll.done)[:-1].any(0).all()  # and each world began another one within the unroll
-    again, _ = relive(before.network, unroll.moment, before.lives.memory, EYES[species])
+    again, _ = relive(before.network, unroll.moment, before.ongoing.memory, EYES[species])
     assert np.allclose(taken(again.log_policy, unroll.action), unroll.log_probability, atol=1e-5)
     assert np.allclose(again.value, unroll.value, atol=1e-5)
 
@@ -94,8 +87,8 @@ def test_the_first_minibatch_of_an_update_sees_the_policy_that_acted(species, fr
 
 def test_memory_never_crosses_an_episode(acted):
     before, _, unroll, _, _ = acted["sighted"]
-    plain, hidden = relive(before.network, unroll.moment, before.lives.memory, SIGHTED)
-    spoilt_memory = jax.tree.map(lambda leaf: leaf + 1, before.lives.memory)
+    plain, hidden = relive(before.network, unroll.moment, before.ongoing.memory, SIGHTED)
+    spoilt_memory = jax.tree.map(lambda leaf: leaf + 1, before.ongoing.memory)
     random = np.random.default_rng(0)
     for world in range(CONFIG.worlds):
         end = int(np.flatnonzero(np.asarray(unroll.done)[:, world])[0])  # the last step of the first episode
@@ -127,14 +120,14 @@ def test_what_an_agent_is_told_at_the_start_of_an_episode_is_nothing(acted):
 
 def test_the_return_is_that_of_whole_episodes(acted):
     before, after, unroll, _, (earned, episodes) = acted["sighted"]
-    total, count, running = 0.0, 0, np.asarray(before.lives.earned).copy()
+    total, count, running = 0.0, 0, np.asarray(before.ongoing.earned).copy()
     for reward, done in zip(np.asarray(unroll.reward), np.asarray(unroll.done), strict=True):
         running += reward
         total, count = total + running[done].sum(), count + done.sum()
         running[done] = 0
     assert float(earned) == pytest.approx(total, abs=1e-5)
     assert int(episodes) == count
-    assert np.allclose(after.lives.earned, running, atol=1e-6)
+    assert np.allclose(after.ongoing.earned, running, atol=1e-6)
 
 
 # --- Learning
@@ -145,7 +138,7 @@ def test_advantages_worked_by_hand(fresh):
     config = dataclasses.replace(CONFIG, gamma=0.5, trace=0.5)
     column = lambda *values: jnp.asarray(values)[:, None]  # noqa: E731
     unroll = Unroll(
-        moment=fresh.lives.moment,  # which advantages do not depend on
+        moment=fresh.ongoing.moment,  # which advantages do not depend on
         action=column(0, 0, 0),
         log_probability=column(0.0, 0.0, 0.0),
         value=column(1.0, 2.0, 4.0),
@@ -169,8 +162,8 @@ class Answers(eqx.Module):
         now = experience.Outputs(self.log_policy, self.value, jnp.zeros((*self.value.shape, 3)))
         monkeypatch.setattr(reinforcement, "relive", lambda *_: (now, None))
         nothing = jnp.zeros((1, 1, 1))
-        lesson = reinforcement.Lesson(unroll, Memory(nothing, nothing), advantage, None)
-        total, losses = reinforcement.loss(made_up_network(), lesson, SIGHTED, config, jnp.arange(1))
+        learning_batch = reinforcement.LearningBatch(unroll, Memory(nothing, nothing), advantage, None)
+        total, losses = reinforcement.loss(made_up_network(), learning_batch, SIGHTED, config, jnp.arange(1))
         return float(total), {name: float(value) for name, value in losses.items()}
 
 
@@ -184,7 +177,7 @@ def test_the_loss_worked_by_hand(fresh, monkeypatch):
     now, ratio = jnp.asarray([0.75, 0.25, 0.75, 0.25]), jnp.asarray([1.5, 0.5, 1.5, 0.5])
     advantage = jnp.asarray([[1.0, 1.0, -1.0, -1.0]])
     unroll = Unroll(
-        moment=fresh.lives.moment,  # which no one looks at here
+        moment=fresh.ongoing.moment,  # which no one looks at here
         action=jnp.zeros((1, 4), jnp.int32),
         log_probability=jnp.log(now / ratio)[None],
         value=jnp.asarray([[2.0, 3.0, 4.0, 5.0]]),
@@ -207,14 +200,14 @@ def test_what_comes_after_the_unroll_counts(acted):
     before, after, unroll, last_value, _ = acted["sighted"]
     learn = eqx.filter_jit(reinforcement.learn)
     losses = [
-        learn(jax.random.key(0), after, unroll, before.lives.memory, value, SIGHTED, CONFIG)[1]
+        learn(jax.random.key(0), after, unroll, before.ongoing.memory, value, SIGHTED, CONFIG)[1]
         for value in (last_value, 0 * last_value)
     ]
     assert abs(float(losses[0]["value"]) - float(losses[1]["value"])) > 1e-3
 
 
 def test_an_update_hands_on_what_comes_after_the_unroll(acted, pool, monkeypatch):
-    def learn_nothing(key, learner, unroll, memory, last_value, eyes, config):
+    def learn_nothing(key, learner, unroll, memory, last_value, senses, config):
         return learner, {"last": last_value.sum()}
 
     monkeypatch.setattr(reinforcement, "learn", learn_nothing)
@@ -270,7 +263,7 @@ def test_side_tasks_take_part_when_asked_for(fresh, pool):
     assert {"reward", "replay"} <= set(told.losses)
     assert not np.array_equal(after.network.reward.weight, learner.network.reward.weight)
     replay = after.replay  # the unroll just lived, for the next update
-    assert np.array_equal(replay.memory.hidden, learner.lives.memory.hidden)
+    assert np.array_equal(replay.memory.hidden, learner.ongoing.memory.hidden)
     assert np.asarray(replay.value).any()
 
 

@@ -8,14 +8,14 @@ import pytest
 from helpers import within
 from jaxtyping import Array, Int
 
-from tomnet.episodes.encounter import Encounter, Meeting, meet
+from tomnet.episodes.encounter import Encounter, EncounterSpec, draw_encounters
 from tomnet.episodes.episode import NONE, Episode
 from tomnet.episodes.observer_view import NearObjectsOnly, NoisyActions
-from tomnet.errors import BadSetting
+from tomnet.support.errors import BadSetting
 
 AGENTS, LENGTH, TIME = 3000, 7, 9
 
-compiled = eqx.filter_jit(meet)
+compiled = eqx.filter_jit(draw_encounters)
 
 
 class Numbered(eqx.Module):
@@ -38,9 +38,11 @@ def numbered_episodes(key: Array, agent: Numbered, count: int) -> Episode:
     )
 
 
-def encounters(meeting: Meeting, agents: int = AGENTS, seed: int = 0, **how) -> Encounter:
+def encounters(encounter_spec: EncounterSpec, agents: int = AGENTS, seed: int = 0, **how) -> Encounter:
     population = Numbered(jnp.arange(agents))
-    return jax.tree.map(np.asarray, compiled(jax.random.key(seed), population, numbered_episodes, meeting, **how))
+    return jax.tree.map(
+        np.asarray, compiled(jax.random.key(seed), population, numbered_episodes, encounter_spec, **how)
+    )
 
 
 def agent_of(state) -> np.ndarray:
@@ -53,27 +55,27 @@ def episode_of(state) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def whole():
-    return encounters(Meeting(0, 3))
+    return encounters(EncounterSpec(0, 3))
 
 
 @pytest.fixture(scope="module")
 def reused():
-    return encounters(Meeting(0, 3), agents=200, reuse=4)
+    return encounters(EncounterSpec(0, 3), agents=200, reuse=4)
 
 
 @pytest.fixture(scope="module")
 def snapshots():
-    return encounters(Meeting(0, 3, snapshots=True), past=3)
+    return encounters(EncounterSpec(0, 3, snapshots=True), past=3)
 
 
 @pytest.fixture(scope="module")
 def in_the_middle():
-    return encounters(Meeting(1, 2, query_at_start=False))
+    return encounters(EncounterSpec(1, 2, query_at_start=False))
 
 
 @pytest.fixture(scope="module")
 def asked_often():
-    return encounters(Meeting(2, 3, query_at_start=False), agents=200, queries=4)
+    return encounters(EncounterSpec(2, 3, query_at_start=False), agents=200, queries=4)
 
 
 # --- Several queries that share an agent's episodes
@@ -118,7 +120,14 @@ def test_an_episode_is_shown_if_any_query_comes_after_it(asked_often, whole):
 @pytest.mark.parametrize(("reuse", "queries"), [(1, 0), (2, 2), (1, 5)])
 def test_a_number_of_queries_that_makes_no_sense_is_refused(reuse, queries):
     with pytest.raises(BadSetting, match=f"queries = {queries}: of an agent's 4 episodes"):
-        meet(jax.random.key(0), Numbered(jnp.arange(2)), numbered_episodes, Meeting(0, 3), reuse=reuse, queries=queries)
+        draw_encounters(
+            jax.random.key(0),
+            Numbered(jnp.arange(2)),
+            numbered_episodes,
+            EncounterSpec(0, 3),
+            reuse=reuse,
+            queries=queries,
+        )
 
 
 # --- The past
@@ -140,7 +149,7 @@ def test_a_range_that_does_not_start_at_none_is_kept(in_the_middle):
 
 def test_a_fixed_number_of_past_episodes(snapshots):
     assert snapshots.past_real.all()
-    assert not encounters(Meeting(0, 3), agents=200, past=0).past_real.any()
+    assert not encounters(EncounterSpec(0, 3), agents=200, past=0).past_real.any()
 
 
 def test_past_and_current_episode_are_the_same_agents(whole):
@@ -237,7 +246,7 @@ def half_seen():
     def view(key: Array, episode: Episode) -> Episode:
         return NearObjectsOnly(0)(key, NoisyActions(1.0)(key, episode))
 
-    return encounters(Meeting(0, 3, view=view))
+    return encounters(EncounterSpec(0, 3, view=view))
 
 
 def test_what_is_seen_may_be_wrong_but_what_is_asked_is_true(half_seen, whole):
@@ -255,12 +264,12 @@ def test_the_view_holds_for_past_and_query(half_seen):
 
 
 def test_the_same_key_gives_the_same_encounters_and_another_key_others(whole):
-    assert eqx.tree_equal(encounters(Meeting(0, 3)), whole)
-    assert not np.array_equal(encounters(Meeting(0, 3), seed=1).query.object_cells, whole.query.object_cells)
+    assert eqx.tree_equal(encounters(EncounterSpec(0, 3)), whole)
+    assert not np.array_equal(encounters(EncounterSpec(0, 3), seed=1).query.object_cells, whole.query.object_cells)
 
 
 def test_an_observer_may_meet_agents_with_no_past_at_all():
-    met = encounters(Meeting(0, 0), agents=5)
+    met = encounters(EncounterSpec(0, 0), agents=5)
     assert met.past_real.shape == (5, 0)
     assert met.query.agent_cell.shape == (5,)
 
@@ -271,16 +280,16 @@ def test_an_observer_may_meet_agents_with_no_past_at_all():
 @pytest.mark.parametrize(("least", "most"), [(-1, 3), (2, 1)])
 def test_an_empty_or_negative_range_of_past_episodes_is_refused(least, most):
     with pytest.raises(BadSetting, match="N_past"):
-        Meeting(least, most)
+        EncounterSpec(least, most)
 
 
 @pytest.mark.parametrize("past", [-1, 4])
 def test_a_number_of_past_episodes_out_of_range_is_refused(past):
     with pytest.raises(BadSetting, match=f"N_past = {past}: .* 0 to 3"):
-        meet(jax.random.key(0), Numbered(jnp.arange(2)), numbered_episodes, Meeting(0, 3), past=past)
+        draw_encounters(jax.random.key(0), Numbered(jnp.arange(2)), numbered_episodes, EncounterSpec(0, 3), past=past)
 
 
 @pytest.mark.parametrize("reuse", [0, 5])
 def test_more_encounters_than_episodes_are_refused(reuse):
     with pytest.raises(BadSetting, match=f"reuse = {reuse}: an agent's 4 episodes"):
-        meet(jax.random.key(0), Numbered(jnp.arange(2)), numbered_episodes, Meeting(0, 3), reuse=reuse)
+        draw_encounters(jax.random.key(0), Numbered(jnp.arange(2)), numbered_episodes, EncounterSpec(0, 3), reuse=reuse)

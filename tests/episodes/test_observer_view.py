@@ -9,7 +9,7 @@ from helpers import within
 
 from tomnet.episodes.episode import NONE, Episode
 from tomnet.episodes.observer_view import NearObjectsOnly, NoisyActions, sees_all
-from tomnet.errors import BadSetting
+from tomnet.support.errors import BadSetting
 
 STEPS, PADDING = 4000, 500
 

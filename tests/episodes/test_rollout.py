@@ -10,7 +10,7 @@ from helpers import DOWN, LEFT, RIGHT, UP, around, pick, within
 from tomnet.agents.planner import Planner
 from tomnet.agents.random_policy import RandomAgent
 from tomnet.episodes.episode import NONE
-from tomnet.episodes.rollout import at_the_subgoal, begin, carry_on, carry_to_the_end, play, rollout
+from tomnet.episodes.rollout import at_the_subgoal, continue_rollout, finish_rollout, play, rollout, start_rollout
 from tomnet.world.gridworld import World
 from tomnet.world.levels import parse_level
 
@@ -169,22 +169,29 @@ class Counter(eqx.Module):
 
 COLUMN = World(size=5, objects=1, subgoal=True, max_walls=1, step_limit=9)
 WAY_DOWN = parse_level("@....\n.....\n*....\n.....\nA....", COLUMN)
-on_the_way = eqx.filter_jit(carry_on)
+on_the_way = eqx.filter_jit(continue_rollout)
 
 
 def test_what_is_recorded_belongs_to_the_look_before_each_action():
     record = lambda agent, memory, state: (memory, state.agent_cell)  # noqa: E731
-    passage = on_the_way(
-        jax.random.key(0), Counter(), begin(Counter(), WAY_DOWN, COLUMN), COLUMN, stop=at_the_subgoal, record=record
+    partial_rollout = on_the_way(
+        jax.random.key(0),
+        Counter(),
+        start_rollout(Counter(), WAY_DOWN, COLUMN),
+        COLUMN,
+        stop=at_the_subgoal,
+        record=record,
     )
-    looks, cells = passage.recorded
+    looks, cells = partial_rollout.recorded
     assert looks[:2].tolist() == [1, 2]
-    assert cells[:2].tolist() == passage.episode.agent_cells[:2].tolist() == [0, 5]
+    assert cells[:2].tolist() == partial_rollout.episode.agent_cells[:2].tolist() == [0, 5]
 
 
 def test_an_episode_can_stop_at_the_subgoal_and_go_on_from_there():
     """As if it had never stopped: the same cells, and a memory that goes on where it was."""
-    first = on_the_way(jax.random.key(0), Counter(), begin(Counter(), WAY_DOWN, COLUMN), COLUMN, stop=at_the_subgoal)
+    first = on_the_way(
+        jax.random.key(0), Counter(), start_rollout(Counter(), WAY_DOWN, COLUMN), COLUMN, stop=at_the_subgoal
+    )
     assert int(first.episode.length) == 2
     assert int(first.end.memory) == 2  # whatever came after is padding, for the memory too
     assert int(first.end.last.consumed) == COLUMN.objects
@@ -200,14 +207,16 @@ def test_an_episode_can_stop_at_the_subgoal_and_go_on_from_there():
 
 def test_an_episode_that_misses_the_subgoal_goes_on_to_its_end():
     level = parse_level("@...*\n.....\n.....\n.....\nA....", COLUMN)
-    passage = on_the_way(jax.random.key(0), Counter(), begin(Counter(), level, COLUMN), COLUMN, stop=at_the_subgoal)
-    assert bool(passage.end.last.terminated)
-    assert int(passage.episode.length) == 4
+    partial_rollout = on_the_way(
+        jax.random.key(0), Counter(), start_rollout(Counter(), level, COLUMN), COLUMN, stop=at_the_subgoal
+    )
+    assert bool(partial_rollout.end.last.terminated)
+    assert int(partial_rollout.episode.length) == 4
 
 
 def test_time_goes_on_over_the_parts_of_an_episode():
     level = parse_level("@...*\n.....\n.....\n.....\n....A", COLUMN)
-    first = on_the_way(jax.random.key(0), Counter(), begin(Counter(), level, COLUMN), COLUMN, 6)
+    first = on_the_way(jax.random.key(0), Counter(), start_rollout(Counter(), level, COLUMN), COLUMN, 6)
     second = on_the_way(jax.random.key(1), Counter(), first.end, COLUMN)
     assert int(first.episode.length) == 6
     assert int(second.episode.length) == 3
@@ -218,12 +227,12 @@ def test_many_carried_to_the_end_are_those_carried_on_one_by_one():
     """The same cells, actions and padding, whether the others take longer or not; and one that is done stays so."""
     agent = RandomAgent(jnp.asarray(PROBABILITIES, jnp.float32))
     level = parse_level("....A\n.@...\n..*..\n.....\nB....", RANDOM_WORLD)
-    standing = begin(agent, level, RANDOM_WORLD)
+    rollout_state = start_rollout(agent, level, RANDOM_WORLD)
     keys = jax.random.split(jax.random.key(3), 40)
     alive = jnp.arange(40) > 0
-    start = eqx.filter_vmap(lambda alive: eqx.tree_at(lambda s: s.alive, standing, alive))(alive)
-    one_by_one = jax.vmap(lambda key, now: carry_on(key, agent, now, RANDOM_WORLD).episode)(keys, start)
-    together = jax.vmap(lambda key, now: carry_to_the_end(key, agent, now, RANDOM_WORLD))(keys, start)
+    start = eqx.filter_vmap(lambda alive: eqx.tree_at(lambda s: s.alive, rollout_state, alive))(alive)
+    one_by_one = jax.vmap(lambda key, now: continue_rollout(key, agent, now, RANDOM_WORLD).episode)(keys, start)
+    together = jax.vmap(lambda key, now: finish_rollout(key, agent, now, RANDOM_WORLD))(keys, start)
     assert eqx.tree_equal(together, one_by_one)
     assert int(together.length[0]) == 0
     assert 1 < int(together.length[1:].min()) < int(together.length.max()) == RANDOM_WORLD.step_limit

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from figures.hand_made_minds import belief_embeddings_tables
 
-from tomnet.errors import BadSetting
 from tomnet.experiments import belief_embeddings
+from tomnet.experiments.analysis.belief_forecast import _row, forecast_costs, truth_costs
 from tomnet.experiments.belief_embeddings import Embedded, _cloud, _unevenness, class_means, kendall, principal_axes
-from tomnet.experiments.belief_forecast import _row, forecast_costs, truth_costs
+from tomnet.support.errors import BadSetting
 
 PLACES = 122
 

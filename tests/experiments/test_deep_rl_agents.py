@@ -16,11 +16,11 @@ from tomnet.agents import population as populations
 from tomnet.agents.actor_critic import NetworkConfig
 from tomnet.agents.population import save_population
 from tomnet.episodes.episode import Snapshot
-from tomnet.errors import TomnetError
 from tomnet.experiments import agent_embeddings, deep_rl_agents
-from tomnet.experiments.acquaintances import Acquaintances
+from tomnet.experiments.analysis.evaluation_set import EvaluationSet
 from tomnet.experiments.deep_rl_agents import HEADS, MEMBERS, PAPER, SHUFFLES, SPECIES
-from tomnet.experiments.experiment import PRESETS, Company, Result
+from tomnet.experiments.experiment import PRESETS, AgentPool, Result
+from tomnet.support.errors import TomnetError
 from tomnet.world.gridworld import SUBGOAL_MAZE
 
 TINY = NetworkConfig(channels=4, memory_channels=4, depth=1, belief_channels=4, hidden=8)
@@ -47,34 +47,38 @@ def embedded():
 @pytest.mark.parametrize("preset", PRESETS)
 def test_agents_are_met_as_in_appendix_a(preset):
     """Four full past episodes, the current one split at random, an 8-D embedding, five objects."""
-    both, (bottleneck,) = deep_rl_agents.members(preset)[-1], agent_embeddings.members(preset)
-    for member in (*deep_rl_agents.members(preset), bottleneck):
-        assert isinstance(member.species, Company)
-        assert (member.species.conditions, member.species.part) == (SPECIES, "training")
-        assert member.world == SUBGOAL_MAZE
-        assert (member.meeting.min_past, member.meeting.max_past, member.meeting.query_at_start) == (4, 4, False)
-        assert (member.observer.embedding, member.observer.objects) == (8, 5)
-        assert member.reuse <= member.meeting.max_past + 1
+    both, (bottleneck,) = deep_rl_agents.specs(preset)[-1], agent_embeddings.specs(preset)
+    for spec in (*deep_rl_agents.specs(preset), bottleneck):
+        assert isinstance(spec.species, AgentPool)
+        assert (spec.species.conditions, spec.species.part) == (SPECIES, "training")
+        assert spec.world == SUBGOAL_MAZE
+        assert (spec.encounter_spec.min_past, spec.encounter_spec.max_past, spec.encounter_spec.query_at_start) == (
+            4,
+            4,
+            False,
+        )
+        assert (spec.observer.embedding, spec.observer.objects) == (8, 5)
+        assert spec.reuse <= spec.encounter_spec.max_past + 1
     assert bottleneck.observer == replace(both.observer, bottleneck=True)
     assert bottleneck.training == replace(both.training, beta=0.01)
     assert bottleneck.training.anneal == 0.25  # 500 thousand of 2 million steps
 
 
 def test_the_four_observers_differ_in_their_nets_alone():
-    members = {member.name: member.observer for member in deep_rl_agents.members("full")}
-    nets = {name: (config.character, config.mental) for name, config in members.items()}
+    specs = {spec.name: spec.observer for spec in deep_rl_agents.specs("full")}
+    nets = {name: (config.character, config.mental) for name, config in specs.items()}
     assert nets == {
         "none": ("none", False),
         "char": ("episodes", False),
         "mental": ("none", True),
         "both": ("episodes", True),
     }
-    assert len({replace(config, character="none", mental=False) for config in members.values()}) == 1
+    assert len({replace(config, character="none", mental=False) for config in specs.values()}) == 1
 
 
 def test_full_is_trained_on_four_million_encounters():
-    for member in (*deep_rl_agents.members("full"), *agent_embeddings.members("full")):
-        assert member.training.steps * member.training.batch >= 4_000_000
+    for spec in (*deep_rl_agents.specs("full"), *agent_embeddings.specs("full")):
+        assert spec.training.steps * spec.training.batch >= 4_000_000
 
 
 def test_without_agents_there_is_one_clear_line(tmp_path):
@@ -264,7 +268,7 @@ def evaluated(folder):
             patch.setattr(module, name, value)
         results = {}
         for module in (deep_rl_agents, agent_embeddings):
-            observers = {member.name: made_up(member.observer) for member in module.members("smoke", folder)}
+            observers = {spec.name: made_up(spec.observer) for spec in module.specs("smoke", folder)}
             tables, claims = module.evaluate(observers, AGENTS, SEED, folder)
             results[module] = Result(module.EXPERIMENT.name, "smoke", SEED, tables, claims)
     return results
@@ -307,11 +311,11 @@ def test_held_out_networks_are_the_ones_met(evaluated):
 def test_meetings_are_held_once_and_belong_to_their_population(folder, tmp_path, monkeypatch):
     held = []
 
-    def nobody(key, member, part, agents) -> Acquaintances:
+    def nobody(key, spec, part, agents) -> EvaluationSet:
         held.append(part)
-        return object.__new__(Acquaintances)
+        return object.__new__(EvaluationSet)
 
-    monkeypatch.setattr(deep_rl_agents, "meet_everyone", nobody)
+    monkeypatch.setattr(deep_rl_agents, "draw_evaluation_set", nobody)
     first = deep_rl_agents.meet_species(SEED + 1, AGENTS, folder)
     assert deep_rl_agents.meet_species(SEED + 1, AGENTS, folder) is first
     assert held == ["training", "held out"]

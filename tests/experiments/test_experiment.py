@@ -12,27 +12,27 @@ import pytest
 from helpers import made_up, quick_play
 
 from tomnet.agents.random_policy import RandomSpecies
-from tomnet.episodes.encounter import Meeting
+from tomnet.episodes.encounter import EncounterSpec
 from tomnet.episodes.episode import Snapshot
-from tomnet.errors import BadFile, BadSetting, TomnetError
 from tomnet.experiments import experiment
 from tomnet.experiments import run as running
-from tomnet.experiments.claims import Claim
-from tomnet.experiments.environment import environment
-from tomnet.experiments.examples import plain_episode, plain_snapshot
-from tomnet.experiments.experiment import Experiment, Member, Result
-from tomnet.experiments.fields import every_cell, policy_arrows
+from tomnet.experiments.analysis.examples import plain_episode, plain_snapshot
+from tomnet.experiments.analysis.query_fields import every_cell, policy_arrows
+from tomnet.experiments.claims.claim import Claim
+from tomnet.experiments.experiment import Experiment, ObserverSpec, Result
 from tomnet.experiments.run import AGENTS, RESULT, load_result, run
-from tomnet.files import write_json
 from tomnet.observer.tomnet import ObserverConfig
 from tomnet.observer.training import TrainingConfig
+from tomnet.support.errors import BadFile, BadSetting, TomnetError
+from tomnet.support.files import write_json
+from tomnet.support.provenance import provenance
 from tomnet.world.gridworld import World
 
-MEMBER = Member(
+MEMBER = ObserverSpec(
     name="tiny",
     species=RandomSpecies((1.0,)),
     world=World(size=5, objects=2, max_walls=1),
-    meeting=Meeting(0, 2),
+    encounter_spec=EncounterSpec(0, 2),
     observer=ObserverConfig(size=5, objects=2, channels=2, character_channels=2, character_depth=1, torso_depth=1),
     training=TrainingConfig(steps=1),
     steps=1,
@@ -86,15 +86,17 @@ def test_random_species_share_one_compiled_sampler(monkeypatch):
     monkeypatch.setattr(experiment, "play", noted_play)
     drawn = {}
     for alpha in (0.01, 100.0):
-        member = dataclasses.replace(MEMBER, name=f"{alpha}", species=RandomSpecies((alpha,)), meeting=Meeting(2, 2))
-        encounters = eqx.filter_jit(member.sampler())(jax.random.key(0), 30)
+        spec = dataclasses.replace(
+            MEMBER, name=f"{alpha}", species=RandomSpecies((alpha,)), encounter_spec=EncounterSpec(2, 2)
+        )
+        encounters = eqx.filter_jit(spec.sampler())(jax.random.key(0), 30)
         drawn[alpha] = (encounters.past.actions[:, 0] == encounters.past.actions[:, 1]).mean()
     assert len(traced) == 1
     assert drawn[0.01] > 0.8 > 0.5 > drawn[100.0]  # and yet each draws agents of its own kind
 
 
 def test_only_a_company_is_asked_about_several_times_at_once():
-    with pytest.raises(BadSetting, match="queries = 2: only a company of deep RL agents"):
+    with pytest.raises(BadSetting, match="queries = 2: only a pool of deep RL agents"):
         dataclasses.replace(MEMBER, training=TrainingConfig(steps=1, queries=2))
 
 
@@ -163,8 +165,8 @@ def wired(monkeypatch):
         return {"names": list(observers), "agents": agents, "seed": seed}, [a_claim()]
 
     monkeypatch.setattr(running, "train", train)
-    members = (MEMBER, Member(**vars(MEMBER) | {"name": "other"}))
-    return Experiment("tiny-ones", "Tiny", "3.1", ("1",), ("R1",), lambda preset: members, evaluate, {}), calls
+    specs = (MEMBER, ObserverSpec(**vars(MEMBER) | {"name": "other"}))
+    return Experiment("tiny-ones", "Tiny", "3.1", ("1",), ("R1",), lambda preset: specs, evaluate, {}), calls
 
 
 def test_a_run_trains_each_member_in_a_folder_of_its_own_and_writes_the_result(wired, tmp_path):
@@ -187,11 +189,11 @@ def test_a_run_with_an_unknown_preset_touches_nothing(wired, tmp_path):
 
 def test_a_commit_that_was_told_is_called_so(monkeypatch):
     monkeypatch.setenv("TOMNET_COMMIT", "abc1234")
-    assert environment()["commit"] == "abc1234 (told)"
+    assert provenance()["commit"] == "abc1234 (told)"
 
 
 def test_the_environment_names_what_a_number_depends_on():
-    named = environment()
+    named = provenance()
     assert {"tomnet", "python", "jax", "equinox", "device", "cores", "commit"} <= named.keys()
     assert named["cores"] >= 1
     json.dumps(named)

@@ -14,11 +14,11 @@ from tomnet import zoo
 from tomnet.agents import population as populations
 from tomnet.episodes.episode import Snapshot
 from tomnet.episodes.history import History
-from tomnet.errors import BadSetting, TomnetError
-from tomnet.experiments import explicit_beliefs, false_beliefs, false_beliefs_mixed, minds, unseen_swaps
-from tomnet.experiments.experiment import Company, Member
-from tomnet.experiments.foresight import check_observer, foresee
-from tomnet.experiments.natural_swaps import (
+from tomnet.experiments import explicit_beliefs, false_beliefs, false_beliefs_mixed, unseen_swaps
+from tomnet.experiments.experiment import AgentPool, ObserverSpec
+from tomnet.experiments.false_belief import specs
+from tomnet.experiments.false_belief.counterfactuals import check_observer, predict_counterfactuals
+from tomnet.experiments.false_belief.natural_swaps import (
     agents_futures,
     effects_of,
     networks_of,
@@ -27,12 +27,13 @@ from tomnet.experiments.natural_swaps import (
     take_walks,
     watch,
 )
-from tomnet.experiments.sally_anne import all_scenarios
-from tomnet.experiments.swap_curves import curves
-from tomnet.experiments.swap_effects import swap_table
-from tomnet.experiments.turning_back import Turns, pictures, put_to_the_test, turning_table
+from tomnet.experiments.false_belief.scenarios import all_scenarios
+from tomnet.experiments.false_belief.swap_curves import curves
+from tomnet.experiments.false_belief.swap_effects import swap_table
+from tomnet.experiments.false_belief.turning_back import Turns, pictures, run_scenarios, turning_table
 from tomnet.observer.checkpoint import save_observer
 from tomnet.observer.tomnet import ObserverConfig, read
+from tomnet.support.errors import BadSetting, TomnetError
 from tomnet.world.gridworld import MAZE, SUBGOAL_MAZE, World
 
 WORLD = dataclasses.replace(SUBGOAL_MAZE, step_limit=16)  # shorter episodes compile no faster, but run so
@@ -49,7 +50,7 @@ TINY = ObserverConfig(
     heads=("action", "consumption", "successor", "belief"),
 )
 TINY_BEHAVIOUR = dataclasses.replace(TINY, heads=("action", "consumption", "successor"))
-SMALL_TRAINING = minds.DEEP_TRAINING["smoke"]
+SMALL_TRAINING = specs.DEEP_TRAINING["smoke"]
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +59,8 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def company(folder):
-    return Company(("5x5",), part="held out", folder=folder)
+def pool(folder):
+    return AgentPool(("5x5",), part="held out", folder=folder)
 
 
 @pytest.fixture(scope="module")
@@ -72,14 +73,14 @@ def observer():
 
 def test_companies_are_those_of_the_paper():
     for preset in ("smoke", "laptop", "full"):
-        five, mixed, still = (module.members(preset)[0] for module in (false_beliefs, explicit_beliefs, unseen_swaps))
-        assert five.species == Company(("5x5",))
-        assert mixed.species == still.species == Company(("blind", "3x3", "5x5", "7x7", "9x9"), beliefs=True)
+        five, mixed, still = (module.specs(preset)[0] for module in (false_beliefs, explicit_beliefs, unseen_swaps))
+        assert five.species == AgentPool(("5x5",))
+        assert mixed.species == still.species == AgentPool(("blind", "3x3", "5x5", "7x7", "9x9"), beliefs=True)
         assert (mixed.world.swap_probability, still.world.swap_probability) == (0.1, 0.0)
         assert dataclasses.replace(still.world, swap_probability=0.1) == mixed.world == SUBGOAL_MAZE
-        for member in (five, mixed, still):
-            assert (member.meeting.min_past, member.meeting.max_past) == (4, 4)
-            assert (member.observer.embedding, member.observer.mental, member.observer.objects) == (8, True, 5)
+        for spec in (five, mixed, still):
+            assert (spec.encounter_spec.min_past, spec.encounter_spec.max_past) == (4, 4)
+            assert (spec.observer.embedding, spec.observer.mental, spec.observer.objects) == (8, True, 5)
     assert five.observer.heads == ("action", "consumption", "successor")
     assert [one.training.steps * one.training.batch for one in (five, mixed, still)] == [
         10_240_000,
@@ -90,7 +91,7 @@ def test_companies_are_those_of_the_paper():
 
 def test_one_observer_serves_two_experiments(tmp_path, monkeypatch):
     monkeypatch.setattr(zoo, "FOLDER", tmp_path)
-    borrowed, own = false_beliefs_mixed.members("full")[0], explicit_beliefs.members("full")[0]
+    borrowed, own = false_beliefs_mixed.specs("full")[0], explicit_beliefs.specs("full")[0]
     assert dataclasses.replace(borrowed, home=None) == own
     assert not zoo.available("false-beliefs-mixed")
     path = tmp_path / "explicit-beliefs" / "mixed.safetensors"
@@ -101,36 +102,36 @@ def test_one_observer_serves_two_experiments(tmp_path, monkeypatch):
 
 
 def test_an_observer_of_beliefs_needs_agents_that_tell_theirs():
-    member = explicit_beliefs.members("smoke")[0]
+    spec = explicit_beliefs.specs("smoke")[0]
     with pytest.raises(BadSetting, match="beliefs = False: the observer 'mixed' learns beliefs, and nobody tells"):
-        dataclasses.replace(member, species=dataclasses.replace(member.species, beliefs=False))
+        dataclasses.replace(spec, species=dataclasses.replace(spec.species, beliefs=False))
 
 
 def test_few_encounters_ask_few_agents(folder):
-    """Eight agents are in the company; for seven encounters, of five queries each, seven of them play. With one query
+    """Eight agents are in the pool; for seven encounters, of five queries each, seven of them play. With one query
     each, two of them do, and their episodes change roles."""
-    member = Member(
-        "few", Company(("3x3",), folder=folder), WORLD, minds.MEETING, TINY_BEHAVIOUR, SMALL_TRAINING, reuse=5
+    spec = ObserverSpec(
+        "few", AgentPool(("3x3",), folder=folder), WORLD, specs.MEETING, TINY_BEHAVIOUR, SMALL_TRAINING, reuse=5
     )
-    alone = dataclasses.replace(member, training=dataclasses.replace(SMALL_TRAINING, queries=1))
+    alone = dataclasses.replace(spec, training=dataclasses.replace(SMALL_TRAINING, queries=1))
     played = []
 
-    class Counting(Member):
-        def meet(self, key, agents, **how):
+    class Counting(ObserverSpec):
+        def draw_encounters(self, key, agents, **how):
             played.append(agents.preferred.shape[0])
-            return super().meet(key, agents, **how)
+            return super().draw_encounters(key, agents, **how)
 
-    for asked, count, queries in ((member, 7, (7, 5)), (alone, 2, (7,))):
+    for asked, count, queries in ((spec, 7, (7, 5)), (alone, 2, (7,))):
         shapes = eqx.filter_eval_shape(Counting(**vars(asked)).sampler(), jax.random.key(0), 7)
         assert played.pop() == count
-        assert shapes.past_real.shape == (*queries, 5 if asked is member else 4)
+        assert shapes.past_real.shape == (*queries, 5 if asked is spec else 4)
         assert shapes.query.agent_cell.shape == queries
 
 
 def test_a_zoo_without_agents_says_so_in_one_line(tmp_path, monkeypatch):
     monkeypatch.setattr(populations, "PRETRAINED", tmp_path)
     with pytest.raises(TomnetError, match="the zoo holds no agents of the condition 5x5; `tomnet agents train`"):
-        false_beliefs.members("smoke")[0].sampler()
+        false_beliefs.specs("smoke")[0].sampler()
 
 
 # --- What an observer can be asked
@@ -150,13 +151,15 @@ def test_what_an_observer_cannot_be_asked(config, world: World, heads, why):
         check_observer(made_up(config), world, heads)
 
 
-def test_asking_about_many_worlds_gives_what_asking_about_each_does(observer, company):
-    member = Member("one", company, WORLD, minds.MEETING, TINY_BEHAVIOUR, SMALL_TRAINING)
-    encounters = eqx.filter_jit(member.meet)(jax.random.key(3), company.agents(), past=4)
+def test_asking_about_many_worlds_gives_what_asking_about_each_does(observer, pool):
+    spec = ObserverSpec("one", pool, WORLD, specs.MEETING, TINY_BEHAVIOUR, SMALL_TRAINING)
+    encounters = eqx.filter_jit(spec.draw_encounters)(jax.random.key(3), pool.agents(), past=4)
     assert encounters.recent is not None
     history = encounters.history
     other = eqx.tree_at(lambda q: q.agent_cell, encounters.query, (encounters.query.agent_cell + 1) % 121)
-    told = foresee(observer, history, jax.tree.map(lambda *leaves: jnp.stack(leaves), encounters.query, other))
+    told = predict_counterfactuals(
+        observer, history, jax.tree.map(lambda *leaves: jnp.stack(leaves), encounters.query, other)
+    )
     for world, query in enumerate((encounters.query, other)):
         expected = read(observer, eqx.tree_at(lambda e: e.query, encounters, query)).predictions
         assert np.allclose(told.action[world], np.exp(expected.action), atol=1e-5)
@@ -168,8 +171,8 @@ def test_asking_about_many_worlds_gives_what_asking_about_each_does(observer, co
 
 
 @pytest.fixture(scope="module")
-def walks(company):
-    return take_walks(jax.random.key(0), company, 32, 4, WORLD)  # twice as many: they see 5×5
+def walks(pool):
+    return take_walks(jax.random.key(0), pool, 32, 4, WORLD)  # twice as many: they see 5×5
 
 
 def test_walks_are_of_every_agent_with_a_past_of_its_own(walks):
@@ -209,7 +212,7 @@ def test_each_prediction_is_about_the_world_it_was_asked_about(walks, observer):
     where, told = predictions(observer, walks)
     agent, level = where[0]
     pairs = walks.pairs[agent]
-    state = pick(pairs.standing.state, level)
+    state = pick(pairs.rollout_state.state, level)
     before, way = (
         pick(walks.past, (np.array([agent]), np.array([level]))),
         pick(pairs.episodes, slice(level, level + 1)),
@@ -217,7 +220,7 @@ def test_each_prediction_is_about_the_world_it_was_asked_about(walks, observer):
     history = History.of(before, way)
     for swap in range(4):
         query = Snapshot(state.walls, state.agent_cell, jnp.asarray(pairs.object_cells[swap, level]))
-        alone = foresee(observer, history, jax.tree.map(lambda leaf: leaf[None, None], query))
+        alone = predict_counterfactuals(observer, history, jax.tree.map(lambda leaf: leaf[None, None], query))
         assert np.allclose(alone.action[0, 0], told.action[1 + swap, 0], atol=1e-5)
 
 
@@ -244,9 +247,9 @@ def test_futures_are_rolled_out_for_some_pairs_at_each_distance(walks):
 # --- The hand-made test
 
 
-def test_agents_do_not_turn_back_less_for_what_they_cannot_see(company, observer):
+def test_agents_do_not_turn_back_less_for_what_they_cannot_see(pool, observer):
     scenarios = all_scenarios(SUBGOAL_MAZE, (1, 3, 5))
-    turns = put_to_the_test(jax.random.key(0), company, scenarios, 2, observer, WORLD)
+    turns = run_scenarios(jax.random.key(0), pool, scenarios, 2, observer, WORLD)
     assert turns.agents.shape == turns.observer.shape == (8, 12, 4)
     table = turning_table(turns)
     assert [row["distance"] for row in table["by_distance"]] == [1, 3, 5]
@@ -269,8 +272,8 @@ def test_what_a_swap_in_view_takes_more_is_counted_network_by_network():
         assert table["in_view"][who]["swap"]["mean"] == pytest.approx(0.2 * 0.55)
 
 
-def test_pictures_show_the_way_and_the_swap(company):
-    agent = pick(company.agents(), 1)
+def test_pictures_show_the_way_and_the_swap(pool):
+    agent = pick(pool.agents(), 1)
     near, far = pictures(all_scenarios(SUBGOAL_MAZE), agent, WORLD)
     assert (near["distance"], far["distance"]) == (2, 4)
     assert far["episode"]["actions"] == [3, 3, 3, 3, 1]

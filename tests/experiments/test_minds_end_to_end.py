@@ -9,19 +9,13 @@ from helpers import made_up
 
 from tomnet import figures
 from tomnet.agents import population as populations
-from tomnet.experiments import (
-    belief_embeddings,
-    explicit_beliefs,
-    false_beliefs,
-    false_beliefs_mixed,
-    mixed_company,
-    unseen_swaps,
-)
+from tomnet.experiments import belief_embeddings, explicit_beliefs, false_beliefs, false_beliefs_mixed, unseen_swaps
 from tomnet.experiments import run as running
-from tomnet.experiments.minds import MIXED
+from tomnet.experiments.false_belief import curves_by_species
+from tomnet.experiments.false_belief.specs import MIXED
 from tomnet.experiments.run import evaluate, load_result, run
 from tomnet.figures.panels import render
-from tomnet.files import write_json
+from tomnet.support.files import write_json
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -54,7 +48,7 @@ MODULES = (false_beliefs, false_beliefs_mixed, unseen_swaps, explicit_beliefs, b
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.EXPERIMENT.name)
 def test_an_observer_that_knows_nothing_is_measured_and_drawn(module, tmp_path):
-    observers = {member.name: made_up(member.observer) for member in module.members("smoke")}
+    observers = {spec.name: made_up(spec.observer) for spec in module.specs("smoke")}
     result = evaluate(module.EXPERIMENT, observers, preset="smoke", agents=20, seed=1)
     check(result, tmp_path)
     assert "reproduced" not in {claim.verdict for claim in result.claims if claim.id not in ("F1", "F7")}
@@ -69,9 +63,9 @@ def test_a_run_trains_evaluates_and_keeps_what_it_found(tmp_path, monkeypatch):
 
 
 def test_walks_are_taken_once_and_belong_to_their_population(agents, tmp_path, monkeypatch):
-    (first,) = mixed_company.walk_all(1, ("3x3",), 20).values()  # of the same size as above: compiled already
-    assert mixed_company.walk_all(1, ("3x3",), 20)["3x3"] is first
-    assert mixed_company.walk_all(2, ("3x3",), 20)["3x3"] is not first
+    (first,) = curves_by_species.walk_all(1, ("3x3",), 20).values()  # of the same size as above: compiled already
+    assert curves_by_species.walk_all(1, ("3x3",), 20)["3x3"] is first
+    assert curves_by_species.walk_all(2, ("3x3",), 20)["3x3"] is not first
     shutil.copytree(agents, tmp_path / "others")
     monkeypatch.setattr(populations, "PRETRAINED", tmp_path / "others")
-    assert mixed_company.walk_all(1, ("3x3",), 20)["3x3"] is not first
+    assert curves_by_species.walk_all(1, ("3x3",), 20)["3x3"] is not first

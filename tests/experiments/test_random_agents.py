@@ -12,13 +12,13 @@ from helpers import made_up, quick_play, random_encounters
 
 from tomnet.agents.random_policy import RandomSpecies
 from tomnet.experiments import experiment, random_agents
-from tomnet.experiments.experiment import Member, Result
-from tomnet.experiments.random_agents import ALPHAS, EXPERIMENT, FLAT, N_PAST, divergence, members, name_of
-from tomnet.experiments.run import evaluate, train_member
+from tomnet.experiments.experiment import ObserverSpec, Result
+from tomnet.experiments.random_agents import ALPHAS, EXPERIMENT, FLAT, N_PAST, divergence, name_of, specs
+from tomnet.experiments.run import evaluate, train_observer
 from tomnet.observer import training
 from tomnet.observer.tomnet import ObserverConfig
 from tomnet.observer.training import TrainingConfig
-from tomnet.streams import EVALUATION_STREAM, stream
+from tomnet.support.streams import EVALUATION_STREAM, stream
 
 AGENTS, SEED = 12, 0
 
@@ -58,7 +58,7 @@ def evaluated():
     with pytest.MonkeyPatch.context() as patch:
         met = Meetings(patch)
         patch.setattr(experiment, "play", noted_play)
-        observers = {member.name: made_up(member.observer, seed) for seed, member in enumerate(members("smoke"))}
+        observers = {spec.name: made_up(spec.observer, seed) for seed, spec in enumerate(specs("smoke"))}
         result = evaluate(EXPERIMENT, observers, preset="smoke", agents=AGENTS, seed=SEED)
     return result, met, len(compiled)
 
@@ -164,9 +164,9 @@ def test_training_held_out_and_evaluation_never_meet_the_same_agent(evaluated, t
     """One species whose agents differ in every digit, through the engine with playing and learning left out."""
     plan = TrainingConfig(steps=6, batch=4, chunk=2, held_out=8)
     small = ObserverConfig(size=5, objects=2, channels=1, character_channels=1, character_depth=1, torso_depth=1)
-    member = replace(members("smoke")[ALPHAS.index(1.0)], observer=small, training=plan)
+    spec = replace(specs("smoke")[ALPHAS.index(1.0)], observer=small, training=plan)
 
-    def no_playing(member, key, agents, **_):
+    def no_playing(spec, key, agents, **_):
         return random_encounters(past_counts=(1,) * len(agents.action_probabilities))
 
     def no_learning(state, batches, *_):
@@ -174,11 +174,11 @@ def test_training_held_out_and_evaluation_never_meet_the_same_agent(evaluated, t
         return eqx.tree_at(lambda s: s.step, state, state.step + steps), {"action": jnp.float32(1.0)}
 
     monkeypatch.setattr(training, "ToMnet", lambda config, key: made_up(config))
-    monkeypatch.setattr(Member, "meet", no_playing)
+    monkeypatch.setattr(ObserverSpec, "draw_encounters", no_playing)
     monkeypatch.setattr(training, "train_chunk", no_learning)
     monkeypatch.setattr(training, "held_out_losses", lambda *_: {"action": 1.0})
     met = Meetings(monkeypatch)
-    train_member(EXPERIMENT, member, "smoke", SEED, tmp_path, resume=False)
+    train_observer(EXPERIMENT, spec, "smoke", SEED, tmp_path, resume=False)
     assert len(met.of(1.0)) == 8 + 6 * 4  # no agent twice, not even among held-out and training agents
     tested = evaluated[1].of(1.0)
     assert len(tested) == AGENTS

@@ -8,22 +8,23 @@ from pathlib import Path
 import pytest
 
 from tomnet.agents.planner import PlannerSpecies
-from tomnet.errors import TomnetError
-from tomnet.experiments import goal_inference, goal_snapshots, greedy_agents, mixed_company, random_agents, registry
-from tomnet.experiments.experiment import PRESETS, Company, Experiment, Member
-from tomnet.experiments.ledger import STATEMENTS
+from tomnet.experiments import goal_inference, goal_snapshots, greedy_agents, random_agents, registry
+from tomnet.experiments.claims.statements import STATEMENTS
+from tomnet.experiments.experiment import PRESETS, AgentPool, Experiment, ObserverSpec
+from tomnet.experiments.false_belief import curves_by_species
 from tomnet.experiments.registry import EXPERIMENTS, find
 from tomnet.experiments.run import AGENTS, check_preset
-from tomnet.streams import EVALUATION_STREAM
+from tomnet.support.errors import TomnetError
+from tomnet.support.streams import EVALUATION_STREAM
 
 MODULES = (random_agents, goal_inference, goal_snapshots, greedy_agents)
 LAST = {"R": 5, "G": 8, "D": 6, "F": 7, "B": 4}
 LEDGER = {f"{section}{n}" for section, last in LAST.items() for n in range(1, last + 1)}
 ALL_MEMBERS = [
-    pytest.param(member, id=f"{name}-{preset}-{member.name}")
+    pytest.param(spec, id=f"{name}-{preset}-{spec.name}")
     for name, experiment in EXPERIMENTS.items()
     for preset in PRESETS
-    for member in experiment.members(preset)
+    for spec in experiment.specs(preset)
 ]
 
 
@@ -100,30 +101,29 @@ def test_an_unknown_preset_gets_advice():
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_preset_has_members_with_names_of_their_own(preset, experiment):
-    names = [member.name for member in experiment.members(preset)]
+    names = [spec.name for spec in experiment.specs(preset)]
     assert names
     assert len(names) == len(set(names))
-    assert names == [member.name for member in experiment.members("smoke")]
+    assert names == [spec.name for spec in experiment.specs("smoke")]
     assert preset in AGENTS
 
 
-@pytest.mark.parametrize("member", ALL_MEMBERS)
-def test_a_members_parts_fit_together(member: Member):
-    assert member.observer.size == member.world.size
-    assert member.observer.objects == member.world.kinds
-    if isinstance(member.species, PlannerSpecies):
-        assert member.species.objects == member.world.objects
-    one_step = member.meeting.snapshots or member.steps == 1
-    assert (member.observer.character in ("snapshots", "sequence")) == one_step
-    assert 1 <= member.reuse <= member.meeting.max_past + 1
-    assert member.meeting.query_at_start == (not isinstance(member.species, Company))  # 3.1 and 3.2: no mental net
-    assert member.home in (None, *EXPERIMENTS)
+@pytest.mark.parametrize("spec", ALL_MEMBERS)
+def test_a_members_parts_fit_together(spec: ObserverSpec):
+    assert spec.observer.size == spec.world.size
+    assert spec.observer.objects == spec.world.kinds
+    if isinstance(spec.species, PlannerSpecies):
+        assert spec.species.objects == spec.world.objects
+    one_step = spec.encounter_spec.snapshots or spec.steps == 1
+    assert (spec.observer.character in ("snapshots", "sequence")) == one_step
+    assert 1 <= spec.reuse <= spec.encounter_spec.max_past + 1
+    assert spec.encounter_spec.query_at_start == (not isinstance(spec.species, AgentPool))  # 3.1 and 3.2: no mental net
+    assert spec.home in (None, *EXPERIMENTS)
 
 
 def test_presets_grow(experiment):
     encounters = [
-        sum(member.training.steps * member.training.batch for member in experiment.members(preset))
-        for preset in PRESETS
+        sum(spec.training.steps * spec.training.batch for spec in experiment.specs(preset)) for preset in PRESETS
     ]
     assert encounters == sorted(encounters)
     assert encounters[0] <= 1000  # smoke takes seconds
@@ -132,17 +132,17 @@ def test_presets_grow(experiment):
 
 def test_random_agents_are_met_as_in_appendix_a():
     """One observer for each alpha and one for the mixture; up to 10 past episodes of one step; actions only."""
-    members = random_agents.members("full")
+    specs = random_agents.specs("full")
     species = [(0.01,), (0.03,), (0.1,), (0.3,), (1,), (3,), (0.01, 3), (1,)]  # the last for the picture of two
-    assert [member.species.alphas for member in members] == species
-    for member in members:
-        assert (member.meeting.min_past, member.meeting.max_past, member.steps) == (0, 10, 1)
-        assert (member.observer.torso_plain, member.observer.torso_depth, member.observer.channels) == (True, 2, 32)
-        assert member.observer.heads == ("action",)
-    as_in_the_paper = members[-1].observer
-    assert members[-1].name == random_agents.FLAT
+    assert [spec.species.alphas for spec in specs] == species
+    for spec in specs:
+        assert (spec.encounter_spec.min_past, spec.encounter_spec.max_past, spec.steps) == (0, 10, 1)
+        assert (spec.observer.torso_plain, spec.observer.torso_depth, spec.observer.channels) == (True, 2, 32)
+        assert spec.observer.heads == ("action",)
+    as_in_the_paper = specs[-1].observer
+    assert specs[-1].name == random_agents.FLAT
     assert (as_in_the_paper.embedding, as_in_the_paper.character_channels) == (2, 8)
-    assert {member.observer.embedding for member in members[:-1]} == {8}  # five counts do not fit into two
+    assert {spec.observer.embedding for spec in specs[:-1]} == {8}  # five counts do not fit into two
 
 
 @pytest.mark.parametrize(
@@ -154,16 +154,16 @@ def test_random_agents_are_met_as_in_appendix_a():
     ],
 )
 def test_goal_driven_agents_are_met_as_in_appendix_a(module, past, snapshots, embeddings):
-    members = module.members("full")
-    assert [member.observer.embedding for member in members] == embeddings
-    for member in members:
-        assert (member.meeting.min_past, member.meeting.max_past) == past
-        assert member.meeting.snapshots == snapshots
-        assert (member.species.alpha, member.species.move_cost, member.species.wall_cost) == (0.01, 0.01, 0.05)
-        assert member.species.greedy_share == (0.2 if module is greedy_agents else 0.0)
-    heads = [member.observer.heads for member in members]
+    specs = module.specs("full")
+    assert [spec.observer.embedding for spec in specs] == embeddings
+    for spec in specs:
+        assert (spec.encounter_spec.min_past, spec.encounter_spec.max_past) == past
+        assert spec.encounter_spec.snapshots == snapshots
+        assert (spec.species.alpha, spec.species.move_cost, spec.species.wall_cost) == (0.01, 0.01, 0.05)
+        assert spec.species.greedy_share == (0.2 if module is greedy_agents else 0.0)
+    heads = [spec.observer.heads for spec in specs]
     everything = ("action", "consumption", "successor")
-    assert heads == ([everything, ("action",)] if module is goal_snapshots else [everything] * len(members))
+    assert heads == ([everything, ("action",)] if module is goal_snapshots else [everything] * len(specs))
 
 
 def test_every_claim_of_the_ledger_is_stated_once():
@@ -185,7 +185,7 @@ def test_an_evaluation_draws_its_agents_from_the_evaluation_stream(experiment, m
         asked.append((seed, which))
         raise Asked
 
-    for module in (module_of(experiment), mixed_company):  # whoever goes along on walks that are shared asks there
+    for module in (module_of(experiment), curves_by_species):  # whoever goes along on walks that are shared asks there
         monkeypatch.setattr(module, "stream", ask, raising=False)
     with pytest.raises(Asked):
         experiment.evaluate({}, 4, 17)

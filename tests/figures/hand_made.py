@@ -53,12 +53,12 @@ def heads(captured: float) -> dict[str, dict[str, Any]]:
 
 
 def random_agents_tables() -> dict[str, Any]:
-    members = [*(f"alpha-{alpha:g}" for alpha in ALPHAS), "mixture", "alpha-1-2d"]
+    specs = [*(f"alpha-{alpha:g}" for alpha in ALPHAS), "mixture", "alpha-1-2d"]
 
     def cross(trained: list[str], past: int) -> list[dict]:
         return [
             {
-                "trained": member,
+                "trained": spec,
                 "tested": alpha,
                 "past": past,
                 "kl": 0.1 + abs(i - j),
@@ -67,7 +67,7 @@ def random_agents_tables() -> dict[str, Any]:
                 "excess": 0.01,
                 "excess_interval": around(0.01),
             }
-            for i, member in enumerate(trained)
+            for i, spec in enumerate(trained)
             for j, alpha in enumerate(ALPHAS)
         ]
 
@@ -79,14 +79,14 @@ def random_agents_tables() -> dict[str, Any]:
     ]
     return {
         "bayes_divergence": [
-            {"member": member, "past": past, "kl": 0.004, "interval": around(0.004, 0.001)}
-            for member in members
+            {"member": spec, "past": past, "kl": 0.004, "interval": around(0.004, 0.001)}
+            for spec in specs
             for past in (0, 1, 5, 10)
         ],
         "likelihood": likelihood,
-        "cross_species": cross(members[:6], 1),
+        "cross_species": cross(specs[:6], 1),
         "specialists": {"species": 6.0, "interval": (5.0, 6.0)},
-        "mixture": cross([members[0], members[5], "mixture"], 5),
+        "mixture": cross([specs[0], specs[5], "mixture"], 5),
         "embedding": {
             "member": "alpha-1-2d",
             "alpha": 1.0,

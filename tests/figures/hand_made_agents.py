@@ -109,7 +109,7 @@ def tables() -> dict[str, Any]:
     return copy.deepcopy(made)
 
 
-def diary(condition: str = "3x3", steps: int = 6) -> dict[str, Any]:
+def recorded(condition: str = "3x3", steps: int = 6) -> dict[str, Any]:
     """Along the first row, the subgoal in the fourth cell; object A, the preferred one, in the last."""
     entries = []
     for time in range(steps):

@@ -4,7 +4,7 @@ from typing import Any
 
 from figures.hand_made_agents import example
 
-from tomnet.experiments.minds import MIXED
+from tomnet.experiments.false_belief.specs import MIXED
 
 SIZE = 11
 WALLS = [[int(row == 1 and col < 4) for col in range(SIZE)] for row in range(SIZE)]

@@ -7,13 +7,13 @@ from figures.hand_made import hand_made
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from tomnet import figures
-from tomnet.errors import TomnetError
 from tomnet.experiments.experiment import Result
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.figures.numbers import numbers_for
 from tomnet.figures.panels import Panel, compose, render
 from tomnet.figures.random_agents import bayes_predictive
-from tomnet.files import read_json, write_json
+from tomnet.support.errors import TomnetError
+from tomnet.support.files import read_json, write_json
 
 every_experiment = pytest.mark.parametrize("name", EXPERIMENTS)
 
@@ -65,9 +65,9 @@ def test_every_figure_has_a_caption_and_every_panel_a_description(name):
     result = hand_made(name)
     panels = figures.panels_for(result)
     assert set(figures.captions(result)) == set(panels)
-    for members in panels.values():
-        assert len({panel.letter for panel in members}) == len(members)
-        assert all(len(panel.alt) > 20 for panel in members)
+    for specs in panels.values():
+        assert len({panel.letter for panel in specs}) == len(specs)
+        assert all(len(panel.alt) > 20 for panel in specs)
 
 
 def set_in(tables, path, value):
@@ -174,8 +174,8 @@ def test_panels_fill_two_columns_and_a_last_one_the_whole_row():
 @every_experiment
 def test_labels_below_the_axes_do_not_run_into_each_other(name):
     """In a panel by itself, one column wide, as the page sets it."""
-    for stem, members in figures.panels_for(hand_made(name)).items():
-        for panel in members:
+    for stem, specs in figures.panels_for(hand_made(name)).items():
+        for panel in specs:
             figure = compose([panel], columns=1)
             FigureCanvasAgg(figure).draw()
             labels = [axes.xaxis.label for axes in figure.axes if axes.axison]

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from tomnet.agents.planner import Planner, PlannerSpecies
-from tomnet.episodes.encounter import Encounter, Meeting, meet
+from tomnet.episodes.encounter import Encounter, EncounterSpec, draw_encounters
 from tomnet.episodes.episode import Episode, Snapshot
 from tomnet.episodes.rollout import play, rollout
 from tomnet.episodes.targets import targets_from
-from tomnet.errors import BadSetting
 from tomnet.ideal import InversePlanner
 from tomnet.ideal.chain import chain_of, snapshot_probability
 from tomnet.ideal.paths import choices, find_paths, policy
 from tomnet.observer.losses import losses_each
+from tomnet.support.errors import BadSetting
 from tomnet.world.gridworld import SUBGOAL_MAZE, Level, World
 from tomnet.world.levels import parse_level
 
@@ -42,11 +42,11 @@ def ideal():
 @pytest.fixture(scope="module")
 def encounters():
     """A thousand encounters with whole episodes, and the same with a snapshot of each."""
-    agent_key, meet_key, time_key = jax.random.split(jax.random.key(1), 3)
+    agent_key, encounter_key, time_key = jax.random.split(jax.random.key(1), 3)
 
     @jax.jit
     def met() -> tuple[Encounter, Encounter]:
-        whole = meet(meet_key, SPECIES.sample(agent_key, 1000), play(WORLD), Meeting(0, 3))
+        whole = draw_encounters(encounter_key, SPECIES.sample(agent_key, 1000), play(WORLD), EncounterSpec(0, 3))
         times = (jax.random.uniform(time_key, (1000, 3)) * whole.past.length).astype(jnp.int32)
         snapshots = jax.vmap(jax.vmap(Episode.at))(whole.past, times)
         return whole, eqx.tree_at(lambda encounter: encounter.past, whole, snapshots)

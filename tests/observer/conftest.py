@@ -4,7 +4,7 @@ import equinox as eqx
 import pytest
 from helpers import made_up, random_encounters
 
-from tomnet.observer.frames import Room
+from tomnet.observer.frames import Capacity
 from tomnet.observer.losses import mean_losses
 from tomnet.observer.tomnet import ObserverConfig, ToMnet
 
@@ -38,7 +38,7 @@ def learn(observer: ToMnet, encounters, capacity: int = CAPACITY):
     """What training computes: predictions, the observer with its moments moved on, and the gradients."""
 
     def loss(observer):
-        reading, moved = observer.read(encounters.history, encounters.query, Room(capacity), training=True)
+        reading, moved = observer.read(encounters.history, encounters.query, Capacity(capacity), training=True)
         return sum(mean_losses(reading.predictions, encounters.targets).values()), (reading.predictions, moved)
 
     gradients, (predictions, moved) = eqx.filter_grad(loss, has_aux=True)(observer)

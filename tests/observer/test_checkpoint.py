@@ -7,18 +7,11 @@ import numpy as np
 import pytest
 from helpers import made_up
 
-from tomnet.errors import BadFile, TomnetError
-from tomnet.files import load_arrays, save_arrays
-from tomnet.named_arrays import named_arrays
-from tomnet.observer.checkpoint import (
-    OBSERVER_FORMAT,
-    VERSION,
-    load_observer,
-    load_state,
-    save_observer,
-    save_state,
-)
+from tomnet.observer.checkpoint import OBSERVER_FORMAT, VERSION, load_observer, load_state, save_observer, save_state
 from tomnet.observer.tomnet import ObserverConfig
+from tomnet.support.errors import BadFile, TomnetError
+from tomnet.support.files import load_arrays, save_arrays
+from tomnet.support.named_arrays import named_arrays
 
 CONFIG = ObserverConfig(
     size=5, objects=1, character="sequence", channels=2, character_channels=2, torso_depth=1, heads=("action",)

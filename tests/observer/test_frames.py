@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from tomnet.episodes.episode import ACTION_COUNT, NONE, Snapshot
 from tomnet.episodes.history import History
 from tomnet.observer.frames import (
-    Room,
-    capacity_for,
+    Capacity,
     channels,
     deal,
     frame_count,
     pack,
     pair_planes,
+    rounded_up,
     spatialise,
     state_planes,
-    usual_room,
+    usual_capacity,
 )
 
 PICTURE = """
@@ -169,14 +169,14 @@ def test_counts_of_many_long_episodes_do_not_overflow():
 
 @given(st.integers(0, 200_000))
 def test_there_is_room_for_every_frame_and_not_much_more(count):
-    capacity = capacity_for(count)
+    capacity = rounded_up(count)
     assert capacity >= count
     assert capacity <= max(16, count + 8, 1.06 * count + 8)
 
 
 def test_few_sizes_serve_all_counts():
     """Each size is a program to compile."""
-    sizes = {capacity_for(count) for count in range(1, 20_000, 3)}
+    sizes = {rounded_up(count) for count in range(1, 20_000, 3)}
     assert len(sizes) < 120
     assert all(size % 8 == 0 for size in sizes)
 
@@ -204,5 +204,5 @@ def test_the_usual_room_counts_shared_episodes_once():
     real = jnp.ones((6, 3), bool)
     shared = History(past, real)
     frames = int(past.length.sum())
-    assert usual_room(shared, 6) == Room(int(1.1 * frames))
-    assert usual_room(shared, 12) == Room(int(1.1 * 2 * frames))
+    assert usual_capacity(shared, 6) == Capacity(int(1.1 * frames))
+    assert usual_capacity(shared, 12) == Capacity(int(1.1 * 2 * frames))

@@ -11,7 +11,7 @@ from tomnet.episodes.encounter import Encounter
 from tomnet.episodes.episode import Episode
 from tomnet.episodes.history import History
 from tomnet.observer.config import ObserverConfig
-from tomnet.observer.frames import WAVE, Room, recent_waves, room_for
+from tomnet.observer.frames import WAVE, Capacity, capacity_for, recent_waves
 from tomnet.observer.losses import losses_each
 from tomnet.observer.tomnet import ToMnet, read
 
@@ -66,9 +66,9 @@ def test_waves_count_who_is_still_acting():
 
 
 def test_room_is_made_for_real_frames_only():
-    room = room_for(encounters_with(current_episodes()).history)
-    assert room.recent < 2 * sum(LENGTHS)
-    assert all(least <= width <= len(LENGTHS) for least, width in zip((4, 2, 1), room.waves, strict=True))
+    capacity = capacity_for(encounters_with(current_episodes()).history)
+    assert capacity.recent < 2 * sum(LENGTHS)
+    assert all(least <= width <= len(LENGTHS) for least, width in zip((4, 2, 1), capacity.waves, strict=True))
 
 
 def test_an_agent_that_has_not_acted_yet_has_an_empty_mind(reading):
@@ -78,7 +78,7 @@ def test_an_agent_that_has_not_acted_yet_has_an_empty_mind(reading):
 
 def test_more_room_than_needed_changes_nothing(observer, reading):
     encounters = encounters_with(current_episodes())
-    roomy, _ = eqx.filter_jit(observer.read)(encounters.history, encounters.query, Room(96, 96, (5, 5, 5)))
+    roomy, _ = eqx.filter_jit(observer.read)(encounters.history, encounters.query, Capacity(96, 96, (5, 5, 5)))
     np.testing.assert_allclose(roomy.mental.mean, reading.mental.mean, atol=1e-5)
     np.testing.assert_allclose(roomy.predictions.action, reading.predictions.action, atol=1e-5)
 

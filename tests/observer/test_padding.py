@@ -58,17 +58,19 @@ def test_more_room_for_frames_changes_nothing(encounters_of, observer_of, learns
 def test_more_room_for_episodes_and_steps_changes_nothing(kind, encounters_of, observer_of, thinks):
     """Two more steps in every episode and one more episode for every agent, none of them real."""
     encounters, observer = encounters_of(kind), observer_of(kind)
-    past, room = encounters.past, [(0, 0), (0, 1), (0, 2)]
+    past, capacity = encounters.past, [(0, 0), (0, 1), (0, 2)]
     wider = Episode(
-        walls=jnp.pad(past.walls, [*room[:2], (0, 0), (0, 0)], constant_values=True),
-        agent_cells=jnp.pad(past.agent_cells, room, constant_values=3),
-        object_cells=jnp.pad(past.object_cells, [*room, (0, 0)], constant_values=4),
-        actions=jnp.pad(past.actions, room, constant_values=2),
-        consumed=jnp.pad(past.consumed, room),
-        final_cell=jnp.pad(past.final_cell, room[:2]),
-        length=jnp.pad(past.length, room[:2], constant_values=1),
+        walls=jnp.pad(past.walls, [*capacity[:2], (0, 0), (0, 0)], constant_values=True),
+        agent_cells=jnp.pad(past.agent_cells, capacity, constant_values=3),
+        object_cells=jnp.pad(past.object_cells, [*capacity, (0, 0)], constant_values=4),
+        actions=jnp.pad(past.actions, capacity, constant_values=2),
+        consumed=jnp.pad(past.consumed, capacity),
+        final_cell=jnp.pad(past.final_cell, capacity[:2]),
+        length=jnp.pad(past.length, capacity[:2], constant_values=1),
     )
-    padded = eqx.tree_at(lambda e: (e.past, e.past_real), encounters, (wider, jnp.pad(encounters.past_real, room[:2])))
+    padded = eqx.tree_at(
+        lambda e: (e.past, e.past_real), encounters, (wider, jnp.pad(encounters.past_real, capacity[:2]))
+    )
     assert differing(thinks(observer, encounters)[:2], thinks(observer, padded)[:2], 1e-5) == []
 
 
@@ -104,7 +106,7 @@ def test_a_batch_of_agents_never_seen_leaves_the_running_moments_of_the_characte
 
 
 def test_observers_work_where_there_is_no_room_for_a_past(kind, encounters_of, observer_of):
-    """An encounter of `Meeting(0, 0)`: the axis of past episodes has length 0."""
+    """An encounter of `EncounterSpec(0, 0)`: the axis of past episodes has length 0."""
     encounters = encounters_of(kind)
     no_axis = jax.tree.map(lambda leaf: leaf[:, :0], (encounters.past, encounters.past_real))
     encounters = eqx.tree_at(lambda e: (e.past, e.past_real), encounters, no_axis)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from helpers import made_up, random_encounters
 
-from tomnet.errors import BadSetting
 from tomnet.observer.character_net import EpisodeNet, SequenceNet, SnapshotNet
 from tomnet.observer.prediction_net import HEADS, PooledHead, SuccessorHead
 from tomnet.observer.tomnet import ObserverConfig, ToMnet, observe
+from tomnet.support.errors import BadSetting
 
 TINY = {
     "size": 5,

@@ -16,17 +16,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tomnet import files
 from tomnet.episodes.encounter import Encounter
 from tomnet.episodes.episode import NONE, Episode, Snapshot
 from tomnet.episodes.history import History
 from tomnet.episodes.targets import Targets
-from tomnet.errors import BadFile, BadSetting, TomnetError
-from tomnet.files import RunLock, load_arrays, read_json, read_jsonl
-from tomnet.interrupts import Interrupted, stop_requests
 from tomnet.observer import training
 from tomnet.observer.checkpoint import STATE_FORMAT, VERSION, load_observer, load_state
-from tomnet.observer.frames import Room
+from tomnet.observer.frames import Capacity
 from tomnet.observer.tomnet import ObserverConfig
 from tomnet.observer.training import (
     CHECKPOINT,
@@ -41,7 +37,11 @@ from tomnet.observer.training import (
     optimiser,
     train,
 )
-from tomnet.streams import EVALUATION_STREAM, HELD_OUT_STREAM, TRAIN_STREAM, WEIGHT_STREAM, stream
+from tomnet.support import files
+from tomnet.support.errors import BadFile, BadSetting, TomnetError
+from tomnet.support.files import RunLock, load_arrays, read_json, read_jsonl
+from tomnet.support.interrupts import Interrupted, stop_requests
+from tomnet.support.streams import EVALUATION_STREAM, HELD_OUT_STREAM, TRAIN_STREAM, WEIGHT_STREAM, stream
 
 OBSERVER_CONFIG = ObserverConfig(
     size=5,
@@ -198,9 +198,9 @@ def test_steps_in_one_program_are_the_same_as_one_by_one():
     """On a GPU a chunk is one program; on the CPU it goes step by step."""
     state = first_state(OBSERVER_CONFIG, TRAINING, 0)
     batches = jax.tree.map(lambda leaf: leaf.reshape(2, 4, *leaf.shape[1:]), favourites(jax.random.key(0), 8))
-    together, losses = many_steps(state, batches, TRAINING, Room(16))
+    together, losses = many_steps(state, batches, TRAINING, Capacity(16))
     for i in range(2):
-        state, row = one_step(state, jax.tree.map(lambda leaf, i=i: leaf[i], batches), TRAINING, Room(16))
+        state, row = one_step(state, jax.tree.map(lambda leaf, i=i: leaf[i], batches), TRAINING, Capacity(16))
         assert np.isclose(row["action"], losses["action"][i], atol=1e-5)
     for one, other in zip(jax.tree.leaves(together), jax.tree.leaves(state), strict=True):
         assert np.allclose(one, other, atol=1e-5)
@@ -361,7 +361,7 @@ def test_outside_the_main_thread_no_handler_is_set():
 # --- Refused
 
 
-def meet(**changed) -> dict:
+def draw_encounters(**changed) -> dict:
     return IDENTITY["met"] | {"species": IDENTITY["met"]["species"] | changed}
 
 
@@ -374,8 +374,8 @@ def meet(**changed) -> dict:
         ({"plan": replace(TRAINING, batch=8)}, "training.batch is 4, not 8"),
         ({"config": replace(OBSERVER_CONFIG, size=7)}, "observer.size is 5, not 7"),
         ({"seed": 3, "plan": replace(TRAINING, batch=8)}, "training.batch is 4, not 8; seed is 0, not 3"),
-        ({"identity": {"met": meet(share=0.6)}}, "met.species.share is 0.5, not 0.6"),
-        ({"identity": {"met": meet(mood="sunny")}}, "met.species.mood is nothing, not sunny"),
+        ({"identity": {"met": draw_encounters(share=0.6)}}, "met.species.share is 0.5, not 0.6"),
+        ({"identity": {"met": draw_encounters(mood="sunny")}}, "met.species.mood is nothing, not sunny"),
     ],
     ids=["seed", "steps", "learning_rate", "batch", "observer_size", "two", "whom", "field"],
 )

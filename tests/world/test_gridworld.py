@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from helpers import DOWN, LEFT, RIGHT, STAY, UP, pick, sample_levels, step, within
 
-from tomnet.errors import BadSetting
+from tomnet.support.errors import BadSetting
 from tomnet.world.gridworld import (
     ABSENT,
     ACTIONS,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from tomnet.errors import BadSetting, MissingExtra
+from tomnet.support.errors import BadSetting, MissingExtra
 from tomnet.world.gridworld import MAZE, SUBGOAL_MAZE, World
 from tomnet.world.gymnasium_env import NAME, GridworldEnv, ObjectRewards
 from tomnet.world.views import FIRST_OBJECT, WALL

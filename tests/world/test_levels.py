@@ -11,7 +11,7 @@ from helpers import distances_to, sample_level, sample_levels, step, within
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tomnet.errors import BadSetting
+from tomnet.support.errors import BadSetting
 from tomnet.world.gridworld import ABSENT, MAZE, Level, World, reset_to_level
 from tomnet.world.levels import format_level, line, parse_level, reset
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from helpers import sample_levels
 
-from tomnet.errors import BadSetting
+from tomnet.support.errors import BadSetting
 from tomnet.world.gridworld import World, reset_to_level
 from tomnet.world.levels import parse_level
 from tomnet.world.views import FIRST_OBJECT, FREE, PLANES, WALL, field, observation, window

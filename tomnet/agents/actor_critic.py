@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
-from ..errors import BadSetting, nearest
+from ..support.errors import BadSetting, nearest
 from ..world.gridworld import ABSENT, ACTIONS, Outcome, State, World
 from ..world.views import PLANES, field, observation
 from .matrix_convolution import Convolution, ReadyConvolution, make_ready, usual_dtype
@@ -55,7 +55,7 @@ class Memory(eqx.Module):
     cell: Float[Array, "*batch row col channel"]
 
 
-class Eyes(eqx.Module):
+class Senses(eqx.Module):
     """What an agent is: how far it sees and whether it remembers. One species for each pair."""
 
     reach: Int[Array, "*population"]  # 2 for a 5×5 field of view; -1 for the blind
@@ -121,10 +121,10 @@ class Network(eqx.Module):
         return Memory(jnp.zeros(shape, dtype), jnp.zeros(shape, jnp.float32))
 
     def last_step(
-        self, action: Int[Array, ""], reward: Float[Array, ""], eyes: Eyes
+        self, action: Int[Array, ""], reward: Float[Array, ""], senses: Senses
     ) -> tuple[Int[Array, ""], Float[Array, ""]]:
         """What an agent is told of its previous step; the stateless, nothing: that would be a memory too."""
-        told = eyes.remembers | self.config.stateless_told
+        told = senses.remembers | self.config.stateless_told
         return jnp.where(told, action, ABSENT), jnp.where(told, reward, 0.0)
 
     def encode(
@@ -200,9 +200,9 @@ def _small(layer: eqx.nn.Linear) -> eqx.nn.Linear:
     return eqx.tree_at(lambda linear: linear.weight, layer, 0.01 * layer.weight)
 
 
-def sight(state: State, eyes: Eyes) -> Bool[Array, "row col plane"]:
+def sight(state: State, senses: Senses) -> Bool[Array, "row col plane"]:
     """What an agent with these eyes observes. The blind do not even see where they are."""
-    return observation(state, field(state.agent_cell, eyes.reach, state.walls.shape[-1]))
+    return observation(state, field(state.agent_cell, senses.reach, state.walls.shape[-1]))
 
 
 def own_cell(planes: Bool[Array, "row col plane"]) -> Bool[Array, "row col"]:
@@ -210,9 +210,9 @@ def own_cell(planes: Bool[Array, "row col plane"]) -> Bool[Array, "row col"]:
     return planes[..., -2]
 
 
-def forget(memory: Memory, time: Int[Array, ""], eyes: Eyes) -> Memory:
+def forget(memory: Memory, time: Int[Array, ""], senses: Senses) -> Memory:
     """What an agent carries into a step: nothing into the first one of an episode, and nothing ever if stateless."""
-    kept = (time > 0) & eyes.remembers
+    kept = (time > 0) & senses.remembers
     return jax.tree.map(lambda leaf: jnp.where(kept, leaf, jnp.zeros_like(leaf)), memory)
 
 
@@ -224,7 +224,7 @@ class DeepAgent(eqx.Module):
     """
 
     network: Network
-    eyes: Eyes
+    senses: Senses
     preferred: Int[Array, "*population"]
     rewards: Rewards = Rewards()
 
@@ -240,13 +240,13 @@ class DeepAgent(eqx.Module):
         self, memory: Memory, state: State, last: Outcome, world: World
     ) -> tuple[Float[Array, "action"], Memory]:
         order = self._order(world)
-        planes = sight(exchange(state, order), self.eyes)
+        planes = sight(exchange(state, order), self.senses)
         consumed = jnp.where(last.consumed == ABSENT, ABSENT, order[last.consumed])
         last = eqx.tree_at(lambda outcome: outcome.consumed, last, consumed)
         reward = jnp.where(state.time > 0, self.rewards.of(last, world), 0.0)
         network = self.network.ready()
-        features = network.encode(planes, *network.last_step(last.action, reward, self.eyes), _dtype(network))
-        memory = network.remember(network.look_gates(features), forget(memory, state.time, self.eyes))
+        features = network.encode(planes, *network.last_step(last.action, reward, self.senses), _dtype(network))
+        memory = network.remember(network.look_gates(features), forget(memory, state.time, self.senses))
         logits = network.policy(network.read_out(features, memory.hidden, own_cell(planes)))
         return jax.nn.softmax(logits), memory
 

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
 from ..world.gridworld import ABSENT, Level, State, World, nothing_yet, reset_to_level, step_auto_reset
-from .actor_critic import Eyes, Memory, Network, Rewards, forget, own_cell, sight
+from .actor_critic import Memory, Network, Rewards, Senses, forget, own_cell, sight
 from .matrix_convolution import usual_dtype
 
 
@@ -35,7 +35,7 @@ class Outputs(eqx.Module):
     reward: Float[Array, "*batch 3"]
 
 
-class Lives(eqx.Module):
+class OngoingEpisodes(eqx.Module):
     """The episodes that a network has under way, one in each of its worlds."""
 
     moment: Moment
@@ -43,19 +43,19 @@ class Lives(eqx.Module):
     earned: Float[Array, "*population world"]  # so far
 
 
-def new_lives(network: Network, levels: Level, dtype=None) -> Lives:
+def start_episodes(network: Network, levels: Level, dtype=None) -> OngoingEpisodes:
     """An episode at its start on each level."""
     worlds = levels.start_cell.shape[0]
     blank = network.blank_memory(dtype or usual_dtype())
     memory = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (worlds, *leaf.shape)), blank)
     moment = Moment(reset_to_level(levels), jnp.full(worlds, ABSENT, jnp.int32), jnp.zeros(worlds))
-    return Lives(moment, memory, jnp.zeros(worlds))
+    return OngoingEpisodes(moment, memory, jnp.zeros(worlds))
 
 
-def look(network: Network, moment: Moment, eyes: Eyes, dtype):
+def look(network: Network, moment: Moment, senses: Senses, dtype):
     """Everything that does not depend on the memory: what is seen, its features, what they say to the memory."""
-    planes = sight(moment.state, eyes)
-    features = network.encode(planes, *network.last_step(moment.action, moment.reward, eyes), dtype)
+    planes = sight(moment.state, senses)
+    features = network.encode(planes, *network.last_step(moment.action, moment.reward, senses), dtype)
     return own_cell(planes), features, network.look_gates(features)
 
 
@@ -72,22 +72,22 @@ def outputs(
 def act(
     key: Key[Scalar, ""],
     network: Network,
-    lives: Lives,
-    eyes: Eyes,
+    ongoing: OngoingEpisodes,
+    senses: Senses,
     world: World,
     rewards: Rewards,
     pool: Level,
     unroll: int,
     dtype=None,
-) -> tuple[Lives, Unroll, Float[Array, "world"], Float[Array, "2"]]:
+) -> tuple[OngoingEpisodes, Unroll, Float[Array, "world"], Float[Array, "2"]]:
     """The network acts in all its worlds. Also: the value of where they end, and returns earned (sum, episodes)."""
     dtype = dtype or usual_dtype()
     network = network.ready(dtype)
-    worlds = lives.earned.shape[0]
+    worlds = ongoing.earned.shape[0]
 
     def judge(moment: Moment, memory: Memory):
-        own, features, looked = look(network, moment, eyes, dtype)
-        memory = network.remember(looked, forget(memory, moment.state.time, eyes))
+        own, features, looked = look(network, moment, senses, dtype)
+        memory = network.remember(looked, forget(memory, moment.state.time, senses))
         return outputs(network, features, memory.hidden, own), memory
 
     def one_world(key, moment: Moment, memory: Memory, earned):
@@ -110,7 +110,7 @@ def act(
         moment, memory, earned, happened, ended = jax.vmap(one_world)(keys, moment, memory, earned)
         return (moment, memory, earned, finished + ended.sum(0)), happened
 
-    carry = (lives.moment, lives.memory, lives.earned, jnp.zeros(2))
+    carry = (ongoing.moment, ongoing.memory, ongoing.earned, jnp.zeros(2))
     (moment, memory, earned, finished), happened = jax.lax.scan(one_step, carry, jax.random.split(key, unroll))
     last, _ = jax.vmap(judge)(moment, memory)
-    return Lives(moment, memory, earned), happened, last.value, finished
+    return OngoingEpisodes(moment, memory, earned), happened, last.value, finished

@@ -10,12 +10,12 @@ from ..world.gridworld import ACTIONS, Outcome, State, World
 from .agent import Agent, Memory
 
 
-class Led(eqx.Module):
+class LedAgent(eqx.Module):
     agent: Any  # any Agent
     actions: Int[Array, "time"]  # what it is made to do at each time of the episode
 
-    def ready(self) -> "Led":
-        return Led(self._agent.ready(), self.actions)
+    def ready(self) -> "LedAgent":
+        return LedAgent(self._agent.ready(), self.actions)
 
     def start(self, state: State, world: World) -> Memory:
         return self._agent.start(state, world)

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from ..errors import BadSetting
+from ..support.errors import BadSetting
 from ..world.gridworld import ABSENT, Outcome, State, World
 from .actor_critic import Rewards
 from .planner import best_actions, neighbours, object_layer

@@ -17,12 +17,12 @@ import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 
-from ..errors import BadFile, BadSetting, TomnetError, nearest
-from ..files import load_arrays, save_arrays
-from ..identity import plain
-from ..named_arrays import named_arrays, with_arrays
-from ..trees import pick
-from .actor_critic import DeepAgent, Eyes, Network, NetworkConfig
+from ..support.errors import BadFile, BadSetting, TomnetError, nearest
+from ..support.files import load_arrays, save_arrays
+from ..support.identity import plain
+from ..support.named_arrays import named_arrays, with_arrays
+from ..support.trees import pick
+from .actor_critic import DeepAgent, Network, NetworkConfig, Senses
 
 FORMAT, VERSION = "tomnet agents", 2
 STORED = ml_dtypes.bfloat16
@@ -62,10 +62,10 @@ def find_condition(name: str) -> Condition:
     return CONDITIONS[name]
 
 
-def eyes_of(conditions: list[Condition]) -> Eyes:
+def senses_of(conditions: list[Condition]) -> Senses:
     """The eyes of one agent of each of these conditions, stacked."""
     reach = [condition.field_of_view // 2 if condition.field_of_view else -1 for condition in conditions]
-    return Eyes(jnp.asarray(reach, jnp.int32), jnp.asarray([condition.remembers for condition in conditions]))
+    return Senses(jnp.asarray(reach, jnp.int32), jnp.asarray([condition.remembers for condition in conditions]))
 
 
 class Population(eqx.Module):
@@ -114,8 +114,8 @@ class Population(eqx.Module):
             if not 0 <= value < count:
                 raise BadSetting(name, value, f"this population has 0 to {count - 1}")
         one = pick(self.networks, network)
-        eyes = pick(eyes_of([self.condition]), 0)
-        return DeepAgent(one, eyes, jnp.int32(preferred))
+        senses = pick(senses_of([self.condition]), 0)
+        return DeepAgent(one, senses, jnp.int32(preferred))
 
     def agents(self, part: Part = "all") -> DeepAgent:
         """Every network of that part with each preference in turn: a stacked agent, network-major."""
@@ -123,7 +123,7 @@ class Population(eqx.Module):
         each = np.repeat(np.asarray(chosen, int), self.objects)
         networks = pick(self.networks, each)
         preferred = jnp.asarray(np.tile(np.arange(self.objects), len(chosen)), jnp.int32)
-        return DeepAgent(networks, eyes_of([self.condition] * len(each)), preferred)
+        return DeepAgent(networks, senses_of([self.condition] * len(each)), preferred)
 
 
 PRETRAINED = Path(__file__).parents[1] / "zoo" / "agents"

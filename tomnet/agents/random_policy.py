@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, Scalar
 
-from ..errors import BadSetting
+from ..support.errors import BadSetting
 from ..world.gridworld import ACTIONS, Outcome, State, World
 from .species import Species
 

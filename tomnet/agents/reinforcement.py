@@ -15,11 +15,11 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
-from ..errors import BadSetting
-from ..trees import pick
+from ..support.errors import BadSetting
+from ..support.trees import pick
 from ..world.gridworld import ABSENT, Level, World
-from .actor_critic import Eyes, Memory, Network, NetworkConfig, Rewards, forget
-from .experience import Lives, Moment, Outputs, Unroll, act, look, new_lives, outputs
+from .actor_critic import Memory, Network, NetworkConfig, Rewards, Senses, forget
+from .experience import Moment, OngoingEpisodes, Outputs, Unroll, act, look, outputs, start_episodes
 from .matrix_convolution import usual_dtype
 
 USUAL_REWARD = 0.1  # a reward beyond this, either way, is an event worth predicting
@@ -68,7 +68,7 @@ class Replay(eqx.Module):
     value: Float[Array, "*batch"]  # what its steps turned out to be worth
 
 
-class Lesson(eqx.Module):
+class LearningBatch(eqx.Module):
     """What there is to learn from, in some worlds."""
 
     unroll: Unroll
@@ -76,7 +76,7 @@ class Lesson(eqx.Module):
     advantage: Float[Array, "time world"]
     replay: Replay | None
 
-    def of(self, worlds: Int[Array, "chosen"]) -> "Lesson":
+    def of(self, worlds: Int[Array, "chosen"]) -> "LearningBatch":
         def over_time(tree):
             return jax.tree.map(lambda leaf: leaf[:, worlds], tree)
 
@@ -86,7 +86,7 @@ class Lesson(eqx.Module):
         replay = self.replay
         if replay is not None:
             replay = Replay(over_time(replay.moment), at_first(replay.memory), over_time(replay.value))
-        return Lesson(over_time(self.unroll), at_first(self.memory), over_time(self.advantage), replay)
+        return LearningBatch(over_time(self.unroll), at_first(self.memory), over_time(self.advantage), replay)
 
 
 class Learner(eqx.Module):
@@ -94,7 +94,7 @@ class Learner(eqx.Module):
 
     network: Network
     optimiser: Any
-    lives: Lives
+    ongoing: OngoingEpisodes
     replay: Replay | None
     healthy: Bool[Array, "*population"]  # false once a number was not finite; it is then left as it was
 
@@ -117,15 +117,15 @@ def new_learner(key: Key[Scalar, ""], network: NetworkConfig, config: LearnerCon
     net_key, level_key = jax.random.split(key)
     net = Network(network, key=net_key)
     chosen = jax.random.randint(level_key, (config.worlds,), 0, pool.start_cell.shape[0])
-    lives = new_lives(net, pick(pool, chosen))
+    ongoing = start_episodes(net, pick(pool, chosen))
     replay = None
     if config.value_replay:
-        moments = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (config.unroll, *leaf.shape)), lives.moment)
-        replay = Replay(moments, lives.memory, jnp.zeros((config.unroll, config.worlds)))
+        moments = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (config.unroll, *leaf.shape)), ongoing.moment)
+        replay = Replay(moments, ongoing.memory, jnp.zeros((config.unroll, config.worlds)))
     return Learner(
         network=net,
         optimiser=optimiser(config).init(eqx.filter(net, eqx.is_array)),
-        lives=lives,
+        ongoing=ongoing,
         replay=replay,
         healthy=jnp.bool_(True),
     )
@@ -150,7 +150,7 @@ def advantages(unroll: Unroll, last_value: Float[Array, "world"], config: Learne
 
 
 def relive(
-    network: Network, moments: Moment, memory: Memory, eyes: Eyes
+    network: Network, moments: Moment, memory: Memory, senses: Senses
 ) -> tuple[Outputs, Float[Array, "time world row col channel"]]:
     """The outputs for recorded moments (`time world`), from the memory before the first; and the memory's hidden maps.
 
@@ -163,14 +163,14 @@ def relive(
         return jax.vmap(jax.vmap(function))
 
     def remember(looked, memory, time):
-        return network.remember(looked, forget(memory, time, eyes))
+        return network.remember(looked, forget(memory, time, senses))
 
     def one_step(memory, now):
         looked, time = now
         memory = jax.vmap(remember)(looked, memory, time)
         return memory, memory.hidden
 
-    own, features, looked = over_all(lambda moment: look(network, moment, eyes, dtype))(moments)
+    own, features, looked = over_all(lambda moment: look(network, moment, senses, dtype))(moments)
     _, hidden = jax.lax.scan(one_step, memory, (looked, moments.state.time))
     return over_all(lambda *seen: outputs(network, *seen))(features, hidden, own), hidden
 
@@ -189,11 +189,11 @@ def belief_loss(network: Network, hidden: Array, object_cells: Int[Array, "time 
 
 
 def loss(
-    network: Network, lesson: Lesson, eyes: Eyes, config: LearnerConfig, asked: Int[Array, "asked"]
+    network: Network, learning_batch: LearningBatch, senses: Senses, config: LearnerConfig, asked: Int[Array, "asked"]
 ) -> tuple[Float[Array, ""], dict[str, Float[Array, ""]]]:
     """The sum of all terms, and each of them. Beliefs are asked for at the times `asked` alone."""
-    unroll, advantage = lesson.unroll, lesson.advantage
-    now, hidden = relive(network, unroll.moment, lesson.memory, eyes)
+    unroll, advantage = learning_batch.unroll, learning_batch.advantage
+    now, hidden = relive(network, unroll.moment, learning_batch.memory, senses)
     log_probability = jnp.take_along_axis(now.log_policy, unroll.action[..., None], axis=-1)[..., 0]
     ratio = jnp.exp(log_probability - unroll.log_probability)
     gain = (advantage - advantage.mean()) / (advantage.std() + 1e-4)
@@ -211,9 +211,9 @@ def loss(
     if config.reward_prediction:
         losses["reward"] = reward_loss(now.reward, unroll.reward)
         total = total + config.reward_prediction * losses["reward"]
-    if lesson.replay is not None:
-        again, _ = relive(network, lesson.replay.moment, lesson.replay.memory, eyes)
-        losses["replay"] = jnp.square(again.value - lesson.replay.value).mean()
+    if learning_batch.replay is not None:
+        again, _ = relive(network, learning_batch.replay.moment, learning_batch.replay.memory, senses)
+        losses["replay"] = jnp.square(again.value - learning_batch.replay.value).mean()
         total = total + config.value_replay * losses["replay"]
     return total, losses | {"ratio": jnp.abs(ratio - 1).max()}
 
@@ -233,11 +233,11 @@ def learn(
     unroll: Unroll,
     memory: Memory,
     last_value: Float[Array, "world"],
-    eyes: Eyes,
+    senses: Senses,
     config: LearnerConfig,
 ) -> tuple[Learner, dict[str, Float[Array, ""]]]:
     """Some steps of Adam on one unroll, `memory` being that before its first step."""
-    lesson = Lesson(unroll, memory, advantages(unroll, last_value, config), learner.replay)
+    learning_batch = LearningBatch(unroll, memory, advantages(unroll, last_value, config), learner.replay)
     order_key, ask_key = jax.random.split(key)
     orders = [jax.random.permutation(key, config.worlds) for key in jax.random.split(order_key, config.epochs)]
     minibatches = jnp.concatenate(orders).reshape(config.epochs * config.minibatches, -1)
@@ -249,14 +249,16 @@ def learn(
         weights, state = carry
         worlds, asked = now
         network = eqx.combine(weights, static)
-        gradients, losses = eqx.filter_grad(loss, has_aux=True)(network, lesson.of(worlds), eyes, config, asked)
+        gradients, losses = eqx.filter_grad(loss, has_aux=True)(
+            network, learning_batch.of(worlds), senses, config, asked
+        )
         updates, state = optimiser(config).update(gradients, state)
         return (eqx.apply_updates(weights, updates), state), losses
 
     (weights, state), losses = jax.lax.scan(one_step, (weights, learner.optimiser), (minibatches, asked))
     first_ratio = losses.pop("ratio")[0]  # the policy that learns is at first the one that acted
     losses = {name: value.mean() for name, value in losses.items()} | {"first_ratio": first_ratio}
-    replay = learner.replay and Replay(unroll.moment, memory, unroll.value + lesson.advantage)
+    replay = learner.replay and Replay(unroll.moment, memory, unroll.value + learning_batch.advantage)
     return eqx.tree_at(
         lambda one: (one.network, one.optimiser, one.replay),
         learner,
@@ -268,18 +270,18 @@ def learn(
 def update(
     key: Key[Scalar, ""],
     learner: Learner,
-    eyes: Eyes,
+    senses: Senses,
     world: World,
     rewards: Rewards,
     pool: Level,
     config: LearnerConfig,
 ) -> tuple[Learner, UpdateReport]:
     act_key, learn_key = jax.random.split(key)
-    lives, unroll, last_value, (earned, episodes) = act(
-        act_key, learner.network, learner.lives, eyes, world, rewards, pool, config.unroll
+    ongoing, unroll, last_value, (earned, episodes) = act(
+        act_key, learner.network, learner.ongoing, senses, world, rewards, pool, config.unroll
     )
-    acted = eqx.tree_at(lambda one: one.lives, learner, lives)
-    learned, losses = learn(learn_key, acted, unroll, learner.lives.memory, last_value, eyes, config)
+    acted = eqx.tree_at(lambda one: one.ongoing, learner, ongoing)
+    learned, losses = learn(learn_key, acted, unroll, learner.ongoing.memory, last_value, senses, config)
     finite = [jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(eqx.filter(learned.network, eqx.is_array))]
     healthy = learner.healthy & jnp.stack(finite).all()
     kept = jax.tree.map(

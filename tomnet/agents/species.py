@@ -1,6 +1,6 @@
 """The one contract that every species meets: agents can be drawn from it, and encounters with them.
 
-A species whose agents are made up as they are drawn has no end of them; those of a company are all there, and no more.
+A species whose agents are made up as they are drawn has no end of them; those of a pool are all there, and no more.
 """
 
 from collections.abc import Callable
@@ -47,7 +47,7 @@ class Species(eqx.Module):
         """Stands in for it where the species itself, made ready, is such an argument."""
         return self
 
-    def encounters(self, key: Key[Scalar, ""], count: int, meet: Meet) -> Any:
+    def encounters(self, key: Key[Scalar, ""], count: int, draw_encounters: Meet) -> Any:
         """Encounters with that many agents, in an order that says nothing about them."""
-        agent_key, meet_key = jax.random.split(key)
-        return meet(meet_key, self.sample(agent_key, count), times=1)
+        agent_key, encounter_key = jax.random.split(key)
+        return draw_encounters(encounter_key, self.sample(agent_key, count), times=1)

@@ -12,7 +12,7 @@ class Snapshot(eqx.Module):
     """A state without the action that follows: what a query shows.
 
     >>> agents = tomnet.PlannerSpecies().sample(jax.random.key(0), 4)
-    >>> encounters = tomnet.meet(jax.random.key(1), agents, tomnet.MAZE, tomnet.Meeting(1, 1))
+    >>> encounters = tomnet.draw_encounters(jax.random.key(1), agents, tomnet.MAZE, tomnet.EncounterSpec(1, 1))
     >>> encounters.query.walls.shape, encounters.query.agent_cell.shape, encounters.query.object_cells.shape
     ((4, 11, 11), (4,), (4, 4))
     """
@@ -26,7 +26,7 @@ class Episode(eqx.Module):
     """The states before each action, the actions, and where it ended. Steps from `length` on are padding.
 
     >>> agents = tomnet.PlannerSpecies().sample(jax.random.key(0), 4)
-    >>> encounters = tomnet.meet(jax.random.key(1), agents, tomnet.MAZE, tomnet.Meeting(1, 1))
+    >>> encounters = tomnet.draw_encounters(jax.random.key(1), agents, tomnet.MAZE, tomnet.EncounterSpec(1, 1))
     >>> past = encounters.past  # [agent, past]
     >>> past.agent_cells.shape, past.object_cells.shape, past.length.shape
     ((4, 1, 31), (4, 1, 31, 4), (4, 1))
@@ -85,7 +85,7 @@ class Episode(eqx.Module):
         return Snapshot(self.walls, self.agent_cells[..., 0], self.object_cells[..., 0, :])
 
 
-class Told(eqx.Module):
+class EpisodeWithBeliefs(eqx.Module):
     """An episode, and what the agent said at each step that it believed: where each object is, if anywhere."""
 
     episode: Episode

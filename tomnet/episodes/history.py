@@ -17,7 +17,7 @@ class History(eqx.Module):
     less (see `Encounter`).
 
     >>> agents = tomnet.PlannerSpecies().sample(jax.random.key(0), 4)
-    >>> encounters = tomnet.meet(jax.random.key(1), agents, tomnet.MAZE, tomnet.Meeting(1, 1))
+    >>> encounters = tomnet.draw_encounters(jax.random.key(1), agents, tomnet.MAZE, tomnet.EncounterSpec(1, 1))
     >>> history = tomnet.History.of(encounters.past)  # all of them seen, and the current episode not begun
     >>> history.past_real.shape, history.recent
     ((4, 1), None)

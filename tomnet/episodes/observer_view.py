@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Key, Scalar
 
-from ..errors import BadSetting
+from ..support.errors import BadSetting
 from .episode import ACTION_COUNT, NONE, Episode
 
 ObserverView = Callable[[Array, Episode], Episode]

@@ -12,14 +12,14 @@ from ..agents.actor_critic import DeepAgent, Memory
 from ..agents.agent import Agent
 from ..world.gridworld import Level, Outcome, State, World, nothing_yet, reset_to_level, step
 from ..world.levels import sample_level
-from .episode import NONE, Episode, Told
+from .episode import NONE, Episode, EpisodeWithBeliefs
 
 Record = Callable[[Any, Any, State], Any]
 """`(agent, memory after having looked, state) -> arrays` to keep at every step, such as the agent's beliefs."""
 Stop = Callable[[Outcome, World], Bool[Array, ""]]
 
 
-class Standing(eqx.Module):
+class RolloutState(eqx.Module):
     """Where an episode stands: all that its future depends on, beside chance."""
 
     state: State
@@ -28,12 +28,12 @@ class Standing(eqx.Module):
     alive: Bool[Array, "*batch"]
 
 
-class Passage(eqx.Module):
+class PartialRollout(eqx.Module):
     """A part of an episode, what was recorded on the way (padded as the episode is), and where it led."""
 
     episode: Episode
     recorded: Any
-    end: Standing
+    end: RolloutState
 
 
 def at_the_end(outcome: Outcome, world: World) -> Bool[Array, ""]:
@@ -45,30 +45,30 @@ def at_the_subgoal(outcome: Outcome, world: World) -> Bool[Array, ""]:
     return outcome.done | (outcome.consumed == world.objects)
 
 
-def begin(agent: Agent, level: Level, world: World) -> Standing:
+def start_rollout(agent: Agent, level: Level, world: World) -> RolloutState:
     state = reset_to_level(level)
-    return Standing(state, agent.start(state, world), nothing_yet(), jnp.bool_(True))
+    return RolloutState(state, agent.start(state, world), nothing_yet(), jnp.bool_(True))
 
 
-def carry_on(
+def continue_rollout(
     key: Key[Scalar, ""],
     agent: Agent,
-    standing: Standing,
+    rollout_state: RolloutState,
     world: World,
     steps: int | None = None,
     *,
     stop: Stop = at_the_end,
     record: Record | None = None,
-) -> Passage:
+) -> PartialRollout:
     """One agent acting from where an episode stands until `stop`, or for `steps` steps."""
     keys = jax.random.split(key, steps or world.step_limit)
-    end, frames = jax.lax.scan(_act(agent, world, stop, record), standing, keys)
-    return Passage(_episode(standing, end, frames), frames.recorded, end)
+    end, frames = jax.lax.scan(_act(agent, world, stop, record), rollout_state, keys)
+    return PartialRollout(_episode(rollout_state, end, frames), frames.recorded, end)
 
 
-def carry_to_the_end(key: Key[Scalar, ""], agent: Agent, standing: Standing, world: World) -> Episode:
-    """The same episode as `carry_on` has, for many at a time: under `vmap` it takes as many steps as the longest of
-    them, and not as many as an episode may have. There, too, whoever is done stands still."""
+def finish_rollout(key: Key[Scalar, ""], agent: Agent, rollout_state: RolloutState, world: World) -> Episode:
+    """The same episode as `continue_rollout` has, for many at a time: under `vmap` it takes as many steps as the
+    longest of them, and not as many as an episode may have. There, too, whoever is done stands still."""
     act, keys = _act(agent, world, at_the_end, None), jax.random.split(key, world.step_limit)
     times = jnp.arange(world.step_limit)
 
@@ -77,10 +77,10 @@ def carry_to_the_end(key: Key[Scalar, ""], agent: Agent, standing: Standing, wor
         after, frame = act(now, keys[time])
         return after, time + 1, jax.tree.map(lambda all, one: all.at[time].set(one), frames, frame)
 
-    _, frame = jax.eval_shape(act, standing, keys[0])
+    _, frame = jax.eval_shape(act, rollout_state, keys[0])
     blank = jax.tree.map(lambda leaf: jnp.zeros((len(times), *leaf.shape), leaf.dtype), frame)
     end, length, frames = jax.lax.while_loop(
-        lambda way: way[0].alive & (way[1] < len(times)), go, (standing, jnp.int32(0), blank)
+        lambda way: way[0].alive & (way[1] < len(times)), go, (rollout_state, jnp.int32(0), blank)
     )
     done = times >= length
     still = (
@@ -88,7 +88,7 @@ def carry_to_the_end(key: Key[Scalar, ""], agent: Agent, standing: Standing, wor
         jnp.where(done[:, None], end.state.object_cells, frames.object_cells),
     )
     frames = eqx.tree_at(lambda frames: (frames.agent_cell, frames.object_cells), frames, still)
-    return _episode(standing, end, frames)
+    return _episode(rollout_state, end, frames)
 
 
 class Frame(eqx.Module):
@@ -105,7 +105,7 @@ class Frame(eqx.Module):
 def _act(agent: Agent, world: World, stop: Stop, record: Record | None):
     """One step of an agent, from where it stands to where it then stands."""
 
-    def act(now: Standing, key: Key[Scalar, ""]) -> tuple[Standing, Frame]:
+    def act(now: RolloutState, key: Key[Scalar, ""]) -> tuple[RolloutState, Frame]:
         policy_key, world_key = jax.random.split(key)
         probabilities, memory = agent.policy(now.memory, now.state, now.last, world)
         action = jax.random.categorical(policy_key, jnp.log(probabilities)).astype(jnp.int32)
@@ -113,15 +113,15 @@ def _act(agent: Agent, world: World, stop: Stop, record: Record | None):
         recorded = record(agent, memory, now.state) if record else None
         frame = Frame(now.state.agent_cell, now.state.object_cells, action, outcome.consumed, now.alive, recorded)
         # what happens after the end is padding: everything stands still
-        after = Standing(state, memory, outcome, now.alive & ~stop(outcome, world))
+        after = RolloutState(state, memory, outcome, now.alive & ~stop(outcome, world))
         return jax.tree.map(lambda new, old: jnp.where(now.alive, new, old), after, now), frame
 
     return act
 
 
-def _episode(standing: Standing, end: Standing, frames: Frame) -> Episode:
+def _episode(rollout_state: RolloutState, end: RolloutState, frames: Frame) -> Episode:
     return Episode(
-        walls=standing.state.walls,
+        walls=rollout_state.state.walls,
         agent_cells=frames.agent_cell.astype(jnp.int16),
         object_cells=frames.object_cells.astype(jnp.int16),
         actions=jnp.where(frames.alive, frames.action, NONE).astype(jnp.int8),
@@ -133,7 +133,7 @@ def _episode(standing: Standing, end: Standing, frames: Frame) -> Episode:
 
 def rollout(key: Key[Scalar, ""], agent: Agent, level: Level, world: World, steps: int | None = None) -> Episode:
     """One agent acting on one level until it is done, or for `steps` steps. `vmap` for more."""
-    return carry_on(key, agent, begin(agent, level, world), world, steps).episode
+    return continue_rollout(key, agent, start_rollout(agent, level, world), world, steps).episode
 
 
 def play(world: World, steps: int | None = None):
@@ -151,20 +151,20 @@ def play(world: World, steps: int | None = None):
     return episodes
 
 
-def play_and_tell(world: World):
+def play_with_beliefs(world: World):
     """As `play`, for agents that can say what they believe: each episode with their beliefs at every step."""
 
     def believed(agent: DeepAgent, memory: Memory, state: State) -> Float[Array, "kind place"]:
         return agent.belief(memory, world).astype(jnp.float16)  # of many episodes, most of which is padding
 
-    def episodes(key: Key[Scalar, ""], agent: DeepAgent, count: int) -> Told:
+    def episodes(key: Key[Scalar, ""], agent: DeepAgent, count: int) -> EpisodeWithBeliefs:
         acting = agent.ready()
 
         def one(key):
             level_key, act_key = jax.random.split(key)
-            start = begin(acting, sample_level(level_key, world), world)
-            passage = carry_on(act_key, acting, start, world, record=believed)
-            return Told(passage.episode, passage.recorded)
+            start = start_rollout(acting, sample_level(level_key, world), world)
+            partial_rollout = continue_rollout(act_key, acting, start, world, record=believed)
+            return EpisodeWithBeliefs(partial_rollout.episode, partial_rollout.recorded)
 
         return jax.vmap(one)(jax.random.split(key, count))
 

@@ -12,8 +12,8 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..errors import BadFile
-from ..files import FilePath, load_arrays, save_arrays
+from ..support.errors import BadFile
+from ..support.files import FilePath, load_arrays, save_arrays
 from ..world.gridworld import LARGEST_SIZE, LONGEST_EPISODE
 from .episode import ACTION_COUNT, NONE, Episode
 

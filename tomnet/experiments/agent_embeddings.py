@@ -21,12 +21,11 @@ from ..agents.actor_critic import DeepAgent
 from ..agents.population import Part
 from ..episodes.episode import Snapshot
 from ..observer.tomnet import Reading, ToMnet
-from ..progress import stage
-from ..streams import EVALUATION_STREAM, stream
-from ..trees import pick
+from ..support.progress import stage
+from ..support.streams import EVALUATION_STREAM, stream
+from ..support.trees import pick
 from ..world.gridworld import SUBGOAL_MAZE, Level
-from .acquaintances import Acquaintances, predict_everything, read_everything
-from .character_space import (
+from .analysis.character_space import (
     COLLAPSED,
     USED,
     Clusters,
@@ -39,15 +38,17 @@ from .character_space import (
     shown_pair,
     two_clusters,
 )
-from .claims import Claim, bootstrap, mean_interval, verdict
-from .deep_agents import behave, draw_levels
+from .analysis.evaluation_set import EvaluationSet, predict_everything, read_everything
+from .analysis.examples import plain_snapshot
+from .analysis.handedness import index, moves_along_walls
+from .analysis.population import behave, draw_levels
+from .analysis.query_fields import every_cell, policy_arrows
+from .claims.claim import Claim, verdict
+from .claims.divergence import jensen_shannon
+from .claims.statements import STATEMENTS
+from .claims.statistics import bootstrap, mean_interval
 from .deep_rl_agents import MEETING, SPECIES, meet_species
-from .divergence import jensen_shannon
-from .examples import plain_snapshot
-from .experiment import Company, Experiment, Member, Preset
-from .fields import every_cell, policy_arrows
-from .handedness import index, moves_along_walls
-from .ledger import STATEMENTS
+from .experiment import AgentPool, Experiment, ObserverSpec, Preset
 from .presets import DEEP_OBSERVER, DEEP_TRAINING
 
 BLIND, STATELESS = SPECIES.index("blind"), SPECIES.index("stateless-5x5")
@@ -60,11 +61,11 @@ CLEAR_GAIN, CLEAR_GAP, SAME_HANDS = 6.0, 0.5, 0.9
 HAND_LEVELS, FIELD_LEVELS, SHOWN_LEVELS = 64, 16, 2
 
 
-def members(preset: Preset, folder: Path | None = None) -> tuple[Member, ...]:
-    company = Company(SPECIES, folder=folder, networks=1 if preset == "smoke" else None)
+def specs(preset: Preset, folder: Path | None = None) -> tuple[ObserverSpec, ...]:
+    pool = AgentPool(SPECIES, folder=folder, networks=1 if preset == "smoke" else None)
     observer = dataclasses.replace(DEEP_OBSERVER[preset], bottleneck=True)
     training = dataclasses.replace(DEEP_TRAINING[preset], beta=BETA)
-    return (Member("bottleneck", company, SUBGOAL_MAZE, MEETING, observer, training, reuse=5),)
+    return (ObserverSpec("bottleneck", pool, SUBGOAL_MAZE, MEETING, observer, training, reuse=5),)
 
 
 def evaluate(
@@ -110,7 +111,7 @@ class Posteriors:
 # --- What the dimensions hold (Fig. 8)
 
 
-def _dimensions(met: Acquaintances, reading: Reading) -> list[dict[str, Any]]:
+def _dimensions(met: EvaluationSet, reading: Reading) -> list[dict[str, Any]]:
     """What each dimension is about, judged by the agents of the training set."""
     posteriors = Posteriors.of(reading)
     return dimension_table(
@@ -118,7 +119,7 @@ def _dimensions(met: Acquaintances, reading: Reading) -> list[dict[str, Any]]:
     )
 
 
-def divergence_table(met: Acquaintances, nats: np.ndarray, of_object: list[int]) -> dict[str, Any]:
+def divergence_table(met: EvaluationSet, nats: np.ndarray, of_object: list[int]) -> dict[str, Any]:
     """Nats in each dimension on held-out agents, by species; and the blind agents' where the object is told."""
     each = met.means(nats)
     table: dict[str, Any] = {"all": [_mean(column) for column in each.T]}
@@ -139,7 +140,7 @@ def _nothing() -> dict[str, Any]:
 
 
 def read_out_table(
-    met: dict[Part, Acquaintances], readings: dict[Part, Reading], dimensions: list[dict[str, Any]]
+    met: dict[Part, EvaluationSet], readings: dict[Part, Reading], dimensions: list[dict[str, Any]]
 ) -> dict[str, dict[str, Any]]:
     """Species, and preferred object of sighted agents: told from all dimensions, and from those that carry it."""
     tested = met["held out"]
@@ -168,7 +169,7 @@ def read_out_table(
     return table
 
 
-def _shown(met: Acquaintances, posteriors: Posteriors, dimensions: list[dict[str, Any]]) -> dict[str, Any]:
+def _shown(met: EvaluationSet, posteriors: Posteriors, dimensions: list[dict[str, Any]]) -> dict[str, Any]:
     """The posteriors that Fig. 8 draws: each agent's first, in two dimensions for each factor."""
     first = met.first
     return {
@@ -190,7 +191,7 @@ def _shown(met: Acquaintances, posteriors: Posteriors, dimensions: list[dict[str
 # --- Subspecies (Fig. 9)
 
 
-def hand_table(key: Key[Scalar, ""], met: Acquaintances) -> list[dict[str, Any]]:
+def hand_table(key: Key[Scalar, ""], met: EvaluationSet) -> list[dict[str, Any]]:
     """The handedness of each stateless network, on levels that no observer saw it on."""
     level_key, act_key = jax.random.split(key)
     levels = draw_levels(level_key, HAND_LEVELS, SUBGOAL_MAZE)
@@ -207,12 +208,12 @@ def hand_table(key: Key[Scalar, ""], met: Acquaintances) -> list[dict[str, Any]]
     return rows
 
 
-def _stateless_networks(met: Acquaintances) -> np.ndarray:
+def _stateless_networks(met: EvaluationSet) -> np.ndarray:
     return np.unique(met.network[met.species == STATELESS])
 
 
 def subspecies_table(
-    met: Acquaintances, posteriors: Posteriors, dimensions: list[dict[str, Any]], hands: list[dict[str, Any]]
+    met: EvaluationSet, posteriors: Posteriors, dimensions: list[dict[str, Any]], hands: list[dict[str, Any]]
 ) -> tuple[dict[str, Any], Clusters]:
     """Clusters among stateless networks, found without labels, beside the hand that each follows walls with.
 
@@ -385,7 +386,7 @@ EXPERIMENT = Experiment(
     section="3.3",
     figures=("8", "9"),
     claims=("D5", "D6"),
-    members=members,
+    specs=specs,
     evaluate=evaluate,
     minutes={"full": "8"},
 )

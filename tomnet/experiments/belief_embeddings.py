@@ -14,14 +14,15 @@ import numpy as np
 
 from ..agents.population import find_condition
 from ..observer.tomnet import ToMnet
-from ..streams import EVALUATION_STREAM, stream
+from ..support.streams import EVALUATION_STREAM, stream
 from ..world.gridworld import SUBGOAL_MAZE
-from .acquaintances import Acquaintances, meet_everyone, read_everything
-from .character_space import confusion, dimension_table, dimensions_of, neighbour_read_out
-from .claims import Claim, bootstrap, difference, mean_interval, verdict
-from .experiment import Experiment, Member, Preset
-from .ledger import STATEMENTS
-from .minds import MIXED, member
+from .analysis.character_space import confusion, dimension_table, dimensions_of, neighbour_read_out
+from .analysis.evaluation_set import EvaluationSet, draw_evaluation_set, read_everything
+from .claims.claim import Claim, verdict
+from .claims.statements import STATEMENTS
+from .claims.statistics import bootstrap, difference, mean_interval
+from .experiment import Experiment, ObserverSpec, Preset
+from .false_belief.specs import MIXED, spec
 
 BLIND = MIXED.index("blind")
 HARD, EASY = ("7x7", "9x9"), ("blind", "3x3")
@@ -32,15 +33,15 @@ AT_PRIOR = 0.1  # nats, in each dimension that carries the object
 SHOWN = 60  # encounters of each class in the figure
 
 
-def members(preset: Preset) -> tuple[Member, ...]:
-    return (member("bottleneck", preset, MIXED, beliefs=True, bottleneck=True),)
+def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
+    return (spec("bottleneck", preset, MIXED, beliefs=True, bottleneck=True),)
 
 
 def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict[str, Any], list[Claim]]:
     known_key, met_key = jax.random.split(stream(seed, EVALUATION_STREAM))
     observer = observers["bottleneck"]
-    known = Embedded(observer, meet_everyone(known_key, members("smoke")[0], "training", agents))
-    met = Embedded(observer, meet_everyone(met_key, members("smoke")[0], "held out", agents))
+    known = Embedded(observer, draw_evaluation_set(known_key, specs("smoke")[0], "training", agents))
+    met = Embedded(observer, draw_evaluation_set(met_key, specs("smoke")[0], "held out", agents))
     tables = {
         "fields": _fields(known, met),
         "objects": _objects(known, met),
@@ -50,9 +51,9 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict
 
 
 class Embedded:
-    """Agents of a company as an observer sees them: a posterior for every encounter."""
+    """Agents of a pool as an observer sees them: a posterior for every encounter."""
 
-    def __init__(self, observer: ToMnet, met: Acquaintances):
+    def __init__(self, observer: ToMnet, met: EvaluationSet):
         posterior = read_everything(observer, met.encounters).character
         self.met, self.mean = met, np.asarray(posterior.mean, np.float64)
         self.variance = np.zeros_like(self.mean)
@@ -226,7 +227,7 @@ EXPERIMENT = Experiment(
     section="3.5",
     figures=("14",),
     claims=("B3", "B4"),
-    members=members,
+    specs=specs,
     evaluate=evaluate,
     minutes={"full": "10"},
 )

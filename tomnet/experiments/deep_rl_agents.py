@@ -20,36 +20,37 @@ import numpy as np
 from jaxtyping import Array, Key, Scalar
 
 from ..agents.population import Part, condition_file
-from ..episodes.encounter import Meeting
+from ..episodes.encounter import EncounterSpec
 from ..episodes.episode import Snapshot
-from ..episodes.rollout import begin
+from ..episodes.rollout import start_rollout
 from ..episodes.targets import GAMMAS
 from ..observer.tomnet import Reading, ToMnet
-from ..streams import EVALUATION_STREAM, stream
-from ..trees import pick
+from ..support.streams import EVALUATION_STREAM, stream
+from ..support.trees import pick
 from ..world.gridworld import SUBGOAL_MAZE
-from .acquaintances import (
-    Acquaintances,
+from .analysis.character_space import confusion, linear_read_out, neighbour_read_out
+from .analysis.evaluation_set import (
+    EvaluationSet,
+    draw_evaluation_set,
     losses_of,
-    meet_everyone,
     predict_everything,
     read_everything,
     shuffled_losses,
     somebody_else,
 )
-from .character_space import confusion, linear_read_out, neighbour_read_out
-from .claims import Claim, bootstrap, mean_interval, verdict
-from .deep_agents import draw_levels
-from .divergence import jensen_shannon
-from .examples import plain_episode, plain_snapshot
-from .experiment import Company, Experiment, Member, Preset
-from .floor import ROLLOUTS, first_encounters, floor_losses
-from .ledger import STATEMENTS
+from .analysis.examples import plain_episode, plain_snapshot
+from .analysis.population import draw_levels
+from .analysis.rollout_baseline import ROLLOUTS, first_encounters, floor_losses
+from .claims.claim import Claim, verdict
+from .claims.divergence import jensen_shannon
+from .claims.statements import STATEMENTS
+from .claims.statistics import bootstrap, mean_interval
+from .experiment import AgentPool, Experiment, ObserverSpec, Preset
+from .false_belief.swap_examples import empirical_successors
 from .presets import DEEP_OBSERVER, DEEP_TRAINING
-from .swap_examples import empirical_successors
 
 SPECIES = ("blind", "stateless-5x5", "5x5")
-MEETING = Meeting(min_past=4, max_past=4, query_at_start=False)
+MEETING = EncounterSpec(min_past=4, max_past=4, query_at_start=False)
 MEMBERS = {"none": (), "char": ("character",), "mental": ("mental",), "both": ("character", "mental")}
 """By name: the embeddings that an observer has."""
 SHUFFLES = (
@@ -81,32 +82,32 @@ TELLS, HALF_TELLS = 0.95, 0.80  # accuracies of the species
 MAP_LEVELS, MAP_ROLLOUTS, SHOWN_OBJECT = 12, 64, 0
 
 
-def members(preset: Preset, folder: Path | None = None) -> tuple[Member, ...]:
-    company = Company(SPECIES, folder=folder, networks=1 if preset == "smoke" else None)
+def specs(preset: Preset, folder: Path | None = None) -> tuple[ObserverSpec, ...]:
+    pool = AgentPool(SPECIES, folder=folder, networks=1 if preset == "smoke" else None)
 
-    def member(name: str, embeddings: tuple[str, ...]) -> Member:
+    def spec(name: str, embeddings: tuple[str, ...]) -> ObserverSpec:
         character = "episodes" if "character" in embeddings else "none"
         observer = dataclasses.replace(DEEP_OBSERVER[preset], character=character, mental="mental" in embeddings)
-        return Member(name, company, SUBGOAL_MAZE, MEETING, observer, DEEP_TRAINING[preset], reuse=5)
+        return ObserverSpec(name, pool, SUBGOAL_MAZE, MEETING, observer, DEEP_TRAINING[preset], reuse=5)
 
-    return tuple(member(name, embeddings) for name, embeddings in MEMBERS.items())
+    return tuple(spec(name, embeddings) for name, embeddings in MEMBERS.items())
 
 
 def evaluate(
     observers: dict[str, ToMnet], agents: int, seed: int, folder: Path | None = None
 ) -> tuple[dict[str, Any], list[Claim]]:
     *_, shuffle_key, floor_key, map_key = _keys(seed)
-    member, met = _any_member(folder), meet_species(seed, agents, folder)
+    spec, met = _any_member(folder), meet_species(seed, agents, folder)
     losses: Losses = {}
     readings = {}
-    for place, (part, acquaintances) in enumerate(met.items()):
-        other = somebody_else(jax.random.fold_in(shuffle_key, place), len(acquaintances.who))
+    for place, (part, evaluation_set) in enumerate(met.items()):
+        other = somebody_else(jax.random.fold_in(shuffle_key, place), len(evaluation_set.who))
         for name in MEMBERS:
-            reading = read_everything(observers[name], acquaintances.encounters)
-            losses[part, name, ()] = losses_of(reading.predictions, acquaintances.encounters.targets)
+            reading = read_everything(observers[name], evaluation_set.encounters)
+            losses[part, name, ()] = losses_of(reading.predictions, evaluation_set.encounters.targets)
             for shuffled in (shuffled for observer, shuffled in SHUFFLES if observer == name):
                 losses[part, name, shuffled] = shuffled_losses(
-                    observers[name], reading, acquaintances.encounters, shuffled, other
+                    observers[name], reading, evaluation_set.encounters, shuffled, other
                 )
             if name == "both":
                 readings[part] = reading
@@ -115,8 +116,8 @@ def evaluate(
         (part, *which): {head: met[part].means(loss) for head, loss in by_head.items()}
         for (part, *which), by_head in losses.items()
     }
-    each = max(1, held_out.times // (2 * member.reuse))
-    floor = floor_losses(floor_key, held_out, readings["held out"].predictions, member.world, each=each)
+    each = max(1, held_out.times // (2 * spec.reuse))
+    floor = floor_losses(floor_key, held_out, readings["held out"].predictions, spec.world, each=each)
     tables = {
         "met": {part: {"agents": one.count, "encounters": len(one.who)} for part, one in met.items()},
         "losses": loss_rows(means),
@@ -129,22 +130,22 @@ def evaluate(
     return tables, _claims(tables)
 
 
-def meet_species(seed: int, agents: int, folder: Path | None = None) -> dict[Part, Acquaintances]:
+def meet_species(seed: int, agents: int, folder: Path | None = None) -> dict[Part, EvaluationSet]:
     """Agents that observers have met in training, and agents that they have not. Two experiments ask about the same
     meetings, which take as long as reading them, so they are kept."""
     return _meetings(tuple(condition_file(name, folder) for name in SPECIES), seed, agents, folder)
 
 
 @lru_cache(maxsize=1)
-def _meetings(population: tuple[Path, ...], seed: int, agents: int, folder: Path | None) -> dict[Part, Acquaintances]:
+def _meetings(population: tuple[Path, ...], seed: int, agents: int, folder: Path | None) -> dict[Part, EvaluationSet]:
     """`population`, the files, are there to tell populations of one name apart."""
-    member = _any_member(folder)
-    return {part: meet_everyone(key, member, part, agents) for part, key in zip(PARTS, _keys(seed))}
+    spec = _any_member(folder)
+    return {part: draw_evaluation_set(key, spec, part, agents) for part, key in zip(PARTS, _keys(seed))}
 
 
-def _any_member(folder: Path | None) -> Member:
+def _any_member(folder: Path | None) -> ObserverSpec:
     """Every preset and every observer meets its agents in the same way."""
-    return members("smoke", folder)[-1]
+    return specs("smoke", folder)[-1]
 
 
 def _keys(seed: int) -> Key[Array, "5"]:
@@ -206,7 +207,7 @@ def generalisation_table(means: Losses) -> dict[str, dict[str, Any]]:
     return table
 
 
-def floor_table(met: Acquaintances, losses: Losses, floor: dict[str, np.ndarray], each: int) -> dict[str, Any]:
+def floor_table(met: EvaluationSet, losses: Losses, floor: dict[str, np.ndarray], each: int) -> dict[str, Any]:
     """The floor by head, beside what observers lose in the very same encounters."""
     table: dict[str, Any] = {"encounters": each * met.count, "rollouts": ROLLOUTS, "heads": {}}
     for head in HEADS:
@@ -222,7 +223,7 @@ def floor_table(met: Acquaintances, losses: Losses, floor: dict[str, np.ndarray]
 # --- Species and maps
 
 
-def species_table(met: dict[Part, Acquaintances], readings: dict[Part, Reading]) -> dict[str, Any]:
+def species_table(met: dict[Part, EvaluationSet], readings: dict[Part, Reading]) -> dict[str, Any]:
     """How well the species can be read out of the character embedding of an agent never met."""
     points = {part: np.asarray(reading.character.mean) for part, reading in readings.items()}
     labels = {part: one.species[one.who] for part, one in met.items()}
@@ -235,7 +236,7 @@ def species_table(met: dict[Part, Acquaintances], readings: dict[Part, Reading])
     return table
 
 
-def _maps(key: Key[Scalar, ""], observer: ToMnet, met: Acquaintances, reading: Reading) -> dict[str, Any]:
+def _maps(key: Key[Scalar, ""], observer: ToMnet, met: EvaluationSet, reading: Reading) -> dict[str, Any]:
     """Fig. 7b: where one agent of each species is expected to go from one start, beside where its rollouts go."""
     level_key, act_key = jax.random.split(key)
     levels = draw_levels(level_key, MAP_LEVELS, SUBGOAL_MAZE)
@@ -249,9 +250,9 @@ def _maps(key: Key[Scalar, ""], observer: ToMnet, met: Acquaintances, reading: R
         expected.append(np.exp(np.asarray(predict_everything(observer, character, query).successor)))
         one, maps = pick(met.agents, agent).ready(), []
         for index in range(MAP_LEVELS):
-            standing = begin(one, pick(levels, index), SUBGOAL_MAZE)
+            rollout_state = start_rollout(one, pick(levels, index), SUBGOAL_MAZE)
             maps.append(
-                empirical_successors(jax.random.fold_in(act_key, index), one, standing, SUBGOAL_MAZE, MAP_ROLLOUTS)
+                empirical_successors(jax.random.fold_in(act_key, index), one, rollout_state, SUBGOAL_MAZE, MAP_ROLLOUTS)
             )
         happened.append(np.asarray(jnp.stack(maps)))
     expected, happened = np.stack(expected), np.stack(happened)  # [species, level, gamma, row, col]
@@ -369,7 +370,7 @@ EXPERIMENT = Experiment(
     section="3.3",
     figures=("7",),
     claims=("D1", "D2", "D3", "D4"),
-    members=members,
+    specs=specs,
     evaluate=evaluate,
     minutes={"full": "22"},
 )

@@ -14,22 +14,22 @@ from jaxtyping import Array, Key, Scalar
 from ..agents.actor_critic import DeepAgent
 from ..agents.population import Part, condition_file, load_condition
 from ..agents.species import Meet, Species
-from ..episodes.encounter import Encounter, Meeting, meet
-from ..episodes.rollout import play, play_and_tell
-from ..errors import BadSetting
-from ..identity import LOCAL, plain
+from ..episodes.encounter import Encounter, EncounterSpec, draw_encounters
+from ..episodes.rollout import play, play_with_beliefs
 from ..observer.tomnet import ObserverConfig, ToMnet
 from ..observer.training import Sample, TrainingConfig
-from ..trees import concatenate, pick
+from ..support.errors import BadSetting
+from ..support.identity import LOCAL, plain
+from ..support.trees import concatenate, pick
 from ..world.gridworld import World
-from .claims import Claim
+from .claims.claim import Claim
 
 Preset = Literal["smoke", "laptop", "full"]
 PRESETS: tuple[Preset, ...] = ("smoke", "laptop", "full")
 
 
 @dataclasses.dataclass(frozen=True)
-class Company:
+class AgentPool:
     """A fixed set of deep RL agents, met in turn: networks of some conditions, each with every preference.
 
     A species, as `Species` has it, of which there are no more than these.
@@ -64,7 +64,7 @@ class Company:
     def ready(self) -> "Everyone":
         return Everyone(self.agents())
 
-    def anyone(self) -> "Company":
+    def anyone(self) -> "AgentPool":
         return self
 
     def sample(self, key: Key[Scalar, ""], count: int) -> DeepAgent:
@@ -79,37 +79,37 @@ class Company:
 
 
 class Everyone(eqx.Module):
-    """All agents of a company, each as often as the others."""
+    """All agents of a pool, each as often as the others."""
 
     agents: DeepAgent
 
     def sample(self, key: Key[Scalar, ""], count: int) -> DeepAgent:
-        company = self.agents.preferred.shape[0]
-        if count >= company:
+        pool = self.agents.preferred.shape[0]
+        if count >= pool:
             return self.agents
-        few = jax.random.permutation(key, company)[:count]
+        few = jax.random.permutation(key, pool)[:count]
         return pick(self.agents, few)
 
-    def encounters(self, key: Key[Scalar, ""], count: int, meet: Meet) -> Encounter:
+    def encounters(self, key: Key[Scalar, ""], count: int, draw_encounters: Meet) -> Encounter:
         """For few encounters, most of the agents need not play at all; for many, everyone plays several times."""
-        meet_key, order_key, few_key = jax.random.split(key, 3)
+        encounter_key, order_key, few_key = jax.random.split(key, 3)
         agents = self.sample(few_key, count)
-        encounters = meet(meet_key, agents, times=-(-count // agents.preferred.shape[0]))
+        encounters = draw_encounters(encounter_key, agents, times=-(-count // agents.preferred.shape[0]))
         order = jax.random.permutation(order_key, encounters.past_real.shape[0])
         return pick(encounters, order)
 
 
-MET_VERSION = 1  # of what `Member.met` says, to be raised when a field changes its meaning
+MET_VERSION = 1  # of what `ObserverSpec.met` says, to be raised when a field changes its meaning
 
 
 @dataclasses.dataclass(frozen=True)
-class Member:
+class ObserverSpec:
     """One observer of an experiment: whom it meets, how, and how it is trained."""
 
     name: str
-    species: Species | Company
+    species: Species | AgentPool
     world: World
-    meeting: Meeting
+    encounter_spec: EncounterSpec
     observer: ObserverConfig
     training: TrainingConfig
     steps: int | None = None  # of each episode; None: until it ends
@@ -120,9 +120,7 @@ class Member:
         if "belief" in self.observer.heads and not self.species.beliefs:
             raise BadSetting("beliefs", False, f"the observer {self.name!r} learns beliefs, and nobody tells it any")
         if self.training.queries > 1 and not self.species.conditions:
-            raise BadSetting(
-                "queries", self.training.queries, "only a company of deep RL agents is asked about so often"
-            )
+            raise BadSetting("queries", self.training.queries, "only a pool of deep RL agents is asked about so often")
 
     @property
     def met(self) -> dict[str, Any]:
@@ -135,20 +133,20 @@ class Member:
         return self.species.populations()
 
     def sampler(self) -> Sample:
-        """`(key, count) -> encounters`, with agents drawn for the occasion, or with all of a company in turn."""
+        """`(key, count) -> encounters`, with agents drawn for the occasion, or with all of a pool in turn."""
         # the species is an argument, so that compiled programs do not hold weights as constants; what plays no part
-        # in drawing is left out, so that members share one
+        # in drawing is left out, so that observers share one
         anyone = dataclasses.replace(self, name="", species=self.species.anyone(), observer=ObserverConfig())
         return eqx.Partial(type(self).sample, anyone, species=self.species.ready())
 
     def sample(self, key: Key[Scalar, ""], count: int, *, species: Species | Everyone | None = None) -> Encounter:
         queries = self.training.queries
         reuse = self.reuse if queries == 1 else 1
-        meet = partial(self.meet, reuse=reuse, queries=queries)
-        encounters = (species or self.species.ready()).encounters(key, -(-count // reuse), meet)
+        draw_encounters = partial(self.draw_encounters, reuse=reuse, queries=queries)
+        encounters = (species or self.species.ready()).encounters(key, -(-count // reuse), draw_encounters)
         return pick(encounters, slice(count))
 
-    def meet(
+    def draw_encounters(
         self,
         key: Array,
         agents: eqx.Module,
@@ -158,8 +156,10 @@ class Member:
         queries: int = 1,
         times: int = 1,
     ) -> Encounter:
-        way = play_and_tell(self.world) if self.species.beliefs else play(self.world, self.steps)
-        return meet(key, agents, way, self.meeting, past=past, reuse=reuse, queries=queries, times=times)
+        way = play_with_beliefs(self.world) if self.species.beliefs else play(self.world, self.steps)
+        return draw_encounters(
+            key, agents, way, self.encounter_spec, past=past, reuse=reuse, queries=queries, times=times
+        )
 
 
 @dataclasses.dataclass
@@ -198,12 +198,12 @@ class Experiment:
     section: str
     figures: tuple[str, ...]
     claims: tuple[str, ...]
-    members: Callable[[Preset], tuple[Member, ...]]
+    specs: Callable[[Preset], tuple[ObserverSpec, ...]]
     evaluate: Callable[[dict[str, ToMnet], int, int], tuple[dict[str, Any], list[Claim]]]
-    """(observers by member name, how many agents, seed) → tables and claims"""
+    """(observers by name, how many agents, seed) → tables and claims"""
     minutes: dict[str, str]  # preset → how long it takes to train, where that was measured
 
     @property
     def about_networks(self) -> bool:
         """Whether its agents are deep RL agents, of which some networks are held out."""
-        return any(member.species.conditions for member in self.members("smoke"))
+        return any(spec.species.conditions for spec in self.specs("smoke"))

@@ -12,30 +12,30 @@ import jax
 import numpy as np
 
 from ..observer.tomnet import ToMnet
-from ..streams import EVALUATION_STREAM, stream
+from ..support.streams import EVALUATION_STREAM, stream
 from ..world.gridworld import SUBGOAL_MAZE
-from .acquaintances import meet_everyone
-from .belief_forecast import forecast_table
-from .claims import Claim, verdict
-from .experiment import Experiment, Member, Preset
-from .ledger import STATEMENTS
-from .minds import FIVE, MIXED, NARROW, WIDE, mixed_member
-from .mixed_company import curves_of, walk_all
-from .natural_swaps import Walks, predictions
-from .swap_curves import FOLLOWS_SIGHT, MORE_IN_VIEW, agreement, follows_sight, seen_above_unseen
-from .swap_examples import swap_examples
+from .analysis.belief_forecast import forecast_table
+from .analysis.evaluation_set import draw_evaluation_set
+from .claims.claim import Claim, verdict
+from .claims.statements import STATEMENTS
+from .experiment import Experiment, ObserverSpec, Preset
+from .false_belief.curves_by_species import curves_of, walk_all
+from .false_belief.natural_swaps import Walks, predictions
+from .false_belief.specs import FIVE, MIXED, NARROW, WIDE, mixed_member
+from .false_belief.swap_curves import FOLLOWS_SIGHT, MORE_IN_VIEW, agreement, follows_sight, seen_above_unseen
+from .false_belief.swap_examples import swap_examples
 
 NEARER = 0.5  # of the way from the truth's forecast to the agents' own entropy
 
 
-def members(preset: Preset) -> tuple[Member, ...]:
+def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
     return (mixed_member(preset),)
 
 
 def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict[str, Any], list[Claim]]:
-    meet_key, example_key = jax.random.split(stream(seed, EVALUATION_STREAM))
+    encounter_key, example_key = jax.random.split(stream(seed, EVALUATION_STREAM))
     observer = observers["mixed"]
-    met = meet_everyone(meet_key, members("smoke")[0], "held out", agents)
+    met = draw_evaluation_set(encounter_key, specs("smoke")[0], "held out", agents)
     (shown,) = FIVE
     walks = walk_all(seed, (NARROW, shown, WIDE), agents)
     tables = {
@@ -96,7 +96,7 @@ EXPERIMENT = Experiment(
     section="3.5",
     figures=("13",),
     claims=("B1", "B2"),
-    members=members,
+    specs=specs,
     evaluate=evaluate,
     minutes={"full": "22"},
 )

@@ -10,16 +10,15 @@ they end up all the same.
 from typing import Any
 
 from ..observer.tomnet import ToMnet
-from ..streams import EVALUATION_STREAM, stream
+from ..support.streams import EVALUATION_STREAM, stream
 from ..world.gridworld import SUBGOAL_MAZE
-from .claims import Claim, verdict
-from .experiment import Company, Experiment, Member, Preset
-from .ledger import STATEMENTS
-from .minds import FIVE, N_PAST, member
-from .mixed_company import curves_of, futures_of, walk_all
-from .presets import LONG_TRAINING
-from .sally_anne import all_scenarios
-from .swap_curves import (
+from .claims.claim import Claim, verdict
+from .claims.statements import STATEMENTS
+from .experiment import AgentPool, Experiment, ObserverSpec, Preset
+from .false_belief.curves_by_species import curves_of, futures_of, walk_all
+from .false_belief.scenarios import all_scenarios
+from .false_belief.specs import FIVE, N_PAST, spec
+from .false_belief.swap_curves import (
     AGREES,
     DIFFERS,
     FOLLOWS_SIGHT,
@@ -30,21 +29,22 @@ from .swap_curves import (
     follows_sight,
     seen_above_unseen,
 )
-from .swap_effects import NOTICEABLE
-from .turning_back import pictures, put_to_the_test, turning_table
+from .false_belief.swap_effects import NOTICEABLE
+from .false_belief.turning_back import pictures, run_scenarios, turning_table
+from .presets import LONG_TRAINING
 
 SHARE = 0.25  # of the agents' own long-run effect, that an observer must expect at least
 DROPS = 0.2  # of the probability of turning back, for a swap in view: less would be nothing to speak of
 
 
-def members(preset: Preset) -> tuple[Member, ...]:
-    return (member("5x5", preset, FIVE, beliefs=False, training=LONG_TRAINING),)
+def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
+    return (spec("5x5", preset, FIVE, beliefs=False, training=LONG_TRAINING),)
 
 
 def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict[str, Any], list[Claim]]:
     test_key = stream(seed, EVALUATION_STREAM)
-    observer, company, scenarios = observers["5x5"], Company(FIVE, part="held out"), all_scenarios(SUBGOAL_MAZE)
-    turns = put_to_the_test(test_key, company, scenarios, N_PAST, observer, SUBGOAL_MAZE)
+    observer, pool, scenarios = observers["5x5"], AgentPool(FIVE, part="held out"), all_scenarios(SUBGOAL_MAZE)
+    turns = run_scenarios(test_key, pool, scenarios, N_PAST, observer, SUBGOAL_MAZE)
     walks = walk_all(seed, FIVE, agents)
     tables = {
         "turning_back": turning_table(turns),
@@ -139,7 +139,7 @@ EXPERIMENT = Experiment(
     section="3.4",
     figures=("11", "12a-b"),
     claims=("F2", "F3", "F4"),
-    members=members,
+    specs=specs,
     evaluate=evaluate,
     minutes={"laptop": "9", "full": "22"},
 )

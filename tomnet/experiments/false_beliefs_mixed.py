@@ -5,27 +5,27 @@
 Goal: from past behaviour alone it tells agents that see 3×3 from those that see 9×9, and expects a swap two to four
 cells away to matter to the latter only.
 
-The observer is that of `explicit-beliefs`, which meets the same company: one observer, asked here about behaviour and
+The observer is that of `explicit-beliefs`, which meets the same pool: one observer, asked here about behaviour and
 there about beliefs.
 """
 
 from typing import Any
 
 from ..observer.tomnet import ToMnet
-from ..streams import EVALUATION_STREAM, stream
+from ..support.streams import EVALUATION_STREAM, stream
 from ..world.gridworld import SUBGOAL_MAZE
-from .claims import Claim, verdict
-from .experiment import Experiment, Member, Preset
-from .ledger import STATEMENTS
-from .minds import FIVE, MIXED, NARROW, WIDE, mixed_member
-from .mixed_company import SHOWN, SIGHTED, curves_of, futures_of, walk_all
-from .natural_swaps import networks_of
-from .swap_curves import GAP, agreement, gap_at, parting, widest
-from .swap_effects import NOTICEABLE, swap_claims, swap_table
-from .swap_examples import swap_examples
+from .claims.claim import Claim, verdict
+from .claims.statements import STATEMENTS
+from .experiment import Experiment, ObserverSpec, Preset
+from .false_belief.curves_by_species import SHOWN, SIGHTED, curves_of, futures_of, walk_all
+from .false_belief.natural_swaps import networks_of
+from .false_belief.specs import FIVE, MIXED, NARROW, WIDE, mixed_member
+from .false_belief.swap_curves import GAP, agreement, gap_at, parting, widest
+from .false_belief.swap_effects import NOTICEABLE, swap_claims, swap_table
+from .false_belief.swap_examples import swap_examples
 
 
-def members(preset: Preset) -> tuple[Member, ...]:
+def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
     return (mixed_member(preset, home="explicit-beliefs"),)
 
 
@@ -72,7 +72,7 @@ EXPERIMENT = Experiment(
     section="3.4",
     figures=("10", "12c-d"),
     claims=("F1", "F5", "F7"),
-    members=members,
+    specs=specs,
     evaluate=evaluate,
     minutes={"full": "22"},
 )

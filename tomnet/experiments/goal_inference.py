@@ -15,22 +15,23 @@ import jax
 import numpy as np
 
 from ..agents.planner import PlannerSpecies
-from ..episodes.encounter import Meeting
+from ..episodes.encounter import EncounterSpec
 from ..ideal.inverse_planning import InversePlanner
 from ..observer.tomnet import ObserverConfig, ToMnet
 from ..observer.training import TrainingConfig
-from ..streams import EVALUATION_STREAM, stream
-from ..trees import pick
+from ..support.streams import EVALUATION_STREAM, stream
+from ..support.trees import pick
 from ..world.gridworld import MAZE
-from .claims import Claim, bootstrap, captured, verdict
-from .comparison import GOALS, Observed, comparison_table, exact, meets_goals, network, weakest, without_past
-from .examples import first_of, plain_episode, plain_snapshot
-from .experiment import Experiment, Member, Preset
-from .ledger import STATEMENTS
+from .analysis.comparison import GOALS, Observed, comparison_table, exact, meets_goals, network, weakest, without_past
+from .analysis.examples import first_of, plain_episode, plain_snapshot
+from .claims.claim import Claim, verdict
+from .claims.statements import STATEMENTS
+from .claims.statistics import bootstrap, captured
+from .experiment import Experiment, ObserverSpec, Preset
 from .presets import FULL_OBSERVER, LAPTOP_OBSERVER, SMOKE_OBSERVER
 
 SPECIES = PlannerSpecies(objects=MAZE.objects)
-MEETING = Meeting(min_past=1, max_past=1)
+MEETING = EncounterSpec(min_past=1, max_past=1)
 EMBEDDINGS = {"2d": 2, "8d": 8}
 OBSERVER = {"smoke": SMOKE_OBSERVER, "laptop": LAPTOP_OBSERVER, "full": FULL_OBSERVER}
 TRAINING = {
@@ -40,18 +41,18 @@ TRAINING = {
 }
 
 
-def members(preset: Preset) -> tuple[Member, ...]:
-    def member(name: str, embedding: int) -> Member:
+def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
+    def spec(name: str, embedding: int) -> ObserverSpec:
         observer: ObserverConfig = dataclasses.replace(OBSERVER[preset], embedding=embedding)
-        return Member(name, SPECIES, MAZE, MEETING, observer, TRAINING[preset], reuse=2)
+        return ObserverSpec(name, SPECIES, MAZE, MEETING, observer, TRAINING[preset], reuse=2)
 
-    return tuple(member(name, embedding) for name, embedding in EMBEDDINGS.items())
+    return tuple(spec(name, embedding) for name, embedding in EMBEDDINGS.items())
 
 
 def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict[str, Any], list[Claim]]:
-    agent_key, meet_key, ideal_key = jax.random.split(stream(seed, EVALUATION_STREAM), 3)
+    agent_key, encounter_key, ideal_key = jax.random.split(stream(seed, EVALUATION_STREAM), 3)
     population = SPECIES.sample(agent_key, agents)
-    encounters = eqx.filter_jit(members("smoke")[0].meet)(meet_key, population, past=1)
+    encounters = eqx.filter_jit(specs("smoke")[0].draw_encounters)(encounter_key, population, past=1)
     ideal = InversePlanner.for_species(ideal_key, SPECIES, MAZE)
     _, best = exact(ideal, encounters, snapshots=False)
     no_past = without_past(ideal, encounters)
@@ -147,7 +148,7 @@ EXPERIMENT = Experiment(
     section="3.2",
     figures=("4",),
     claims=("G1", "G7"),
-    members=members,
+    specs=specs,
     evaluate=evaluate,
     minutes={"smoke": "≤ 2", "laptop": "12", "full": "6"},
 )

@@ -16,17 +16,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Key, Scalar
 
-from ..episodes.encounter import Encounter, Meeting
+from ..episodes.encounter import Encounter, EncounterSpec
 from ..episodes.episode import Snapshot
 from ..ideal.inverse_planning import InversePlanner
 from ..observer.tomnet import ObserverConfig, ToMnet
 from ..observer.training import TrainingConfig
-from ..streams import EVALUATION_STREAM, stream
-from ..trees import pick
+from ..support.streams import EVALUATION_STREAM, stream
+from ..support.trees import pick
 from ..world.gridworld import ACTIONS, MAZE
 from ..world.levels import sample_level
-from .claims import Claim, mean_interval, share_interval, verdict
-from .comparison import (
+from .analysis.comparison import (
     GOALS,
     Observed,
     comparison_table,
@@ -38,17 +37,19 @@ from .comparison import (
     weakest,
     without_past,
 )
-from .examples import first_of, plain_episode, plain_snapshot
-from .experiment import Experiment, Member, Preset
-from .fields import every_cell, policy_arrows
+from .analysis.examples import first_of, plain_episode, plain_snapshot
+from .analysis.query_fields import every_cell, policy_arrows
+from .analysis.read_out import nearest_neighbour_accuracy
+from .claims.claim import Claim, verdict
+from .claims.statements import STATEMENTS
+from .claims.statistics import mean_interval, share_interval
+from .experiment import Experiment, ObserverSpec, Preset
 from .goal_inference import OBSERVER, SPECIES
-from .ledger import STATEMENTS
-from .read_out import nearest_neighbour_accuracy
 
 N_PAST = tuple(range(11))
 FIELD_PAST = (0, 1, 5)  # Fig. 5c
 NEAR, FAR = 2, 10  # steps to a trapped agent's only object
-MEETING = Meeting(min_past=0, max_past=10, snapshots=True)
+MEETING = EncounterSpec(min_past=0, max_past=10, snapshots=True)
 HEADS = {"all-heads": ("action", "consumption", "successor"), "action-only": ("action",)}
 TRAINING = {
     "smoke": TrainingConfig(steps=4, batch=16, chunk=2, held_out=16, evaluate_every=1),
@@ -57,20 +58,20 @@ TRAINING = {
 }
 
 
-def members(preset: Preset) -> tuple[Member, ...]:
-    def member(name: str, heads: tuple[str, ...]) -> Member:
+def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
+    def spec(name: str, heads: tuple[str, ...]) -> ObserverSpec:
         observer: ObserverConfig = dataclasses.replace(OBSERVER[preset], character="snapshots", heads=heads)
-        return Member(name, SPECIES, MAZE, MEETING, observer, TRAINING[preset], reuse=11)
+        return ObserverSpec(name, SPECIES, MAZE, MEETING, observer, TRAINING[preset], reuse=11)
 
-    return tuple(member(name, heads) for name, heads in HEADS.items())
+    return tuple(spec(name, heads) for name, heads in HEADS.items())
 
 
 def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict[str, Any], list[Claim]]:
-    agent_key, meet_key, ideal_key, level_key = jax.random.split(stream(seed, EVALUATION_STREAM), 4)
+    agent_key, encounter_key, ideal_key, level_key = jax.random.split(stream(seed, EVALUATION_STREAM), 4)
     population = SPECIES.sample(agent_key, agents)
     preferred = np.asarray(population.object_rewards.argmax(-1))
     ideal = InversePlanner.for_species(ideal_key, SPECIES, MAZE)
-    everything = eqx.filter_jit(members("smoke")[0].meet)(meet_key, population, past=max(N_PAST))
+    everything = eqx.filter_jit(specs("smoke")[0].draw_encounters)(encounter_key, population, past=max(N_PAST))
     no_past = without_past(ideal, everything)
     tables: dict[str, Any] = {"curve": [], "comparison": [], "embedding": {name: [] for name in HEADS}}
     points: dict[str, list[np.ndarray]] = {name: [] for name in HEADS}
@@ -205,8 +206,8 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
     head, worst = weakest(ten)
     gain, none, trapped_in = tables["gain"], tables["curve"][0], tables["trapped"]
 
-    def embedding_claim(id: str, member: str, paper: str) -> Claim:
-        last = tables["embedding"][member][-1]
+    def embedding_claim(id: str, spec: str, paper: str) -> Claim:
+        last = tables["embedding"][spec][-1]
         return Claim(
             id,
             STATEMENTS[id],
@@ -217,7 +218,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
             "reproduced: at least 0.9 of the ideal observer's accuracy; partly 0.5",
             paper=paper,
             ideal=last["ideal"],
-            detail={str(row["past"]): row["accuracy"] for row in tables["embedding"][member][1:]},
+            detail={str(row["past"]): row["accuracy"] for row in tables["embedding"][spec][1:]},
         )
 
     return [
@@ -282,7 +283,7 @@ EXPERIMENT = Experiment(
     section="3.2",
     figures=("5",),
     claims=("G2", "G3", "G4", "G5", "G6"),
-    members=members,
+    specs=specs,
     evaluate=evaluate,
     minutes={"smoke": "≤ 2", "laptop": "13", "full": "4"},
 )

@@ -16,24 +16,25 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..agents.planner import PlannerSpecies, is_greedy
-from ..episodes.encounter import Encounter, Meeting
+from ..episodes.encounter import Encounter, EncounterSpec
 from ..ideal.inverse_planning import InversePlanner
 from ..observer.tomnet import ObserverConfig, ToMnet
 from ..observer.training import TrainingConfig
-from ..streams import EVALUATION_STREAM, stream
-from ..trees import pick
+from ..support.streams import EVALUATION_STREAM, stream
+from ..support.trees import pick
 from ..world.gridworld import MAZE
-from .claims import Claim, bootstrap, mean_interval, verdict
-from .comparison import comparison_table, eats, exact, network, seen_only, without_past
-from .examples import first_of, plain_episode, plain_snapshot
-from .experiment import Experiment, Member, Preset
-from .fields import every_cell
+from .analysis.comparison import comparison_table, eats, exact, network, seen_only, without_past
+from .analysis.examples import first_of, plain_episode, plain_snapshot
+from .analysis.query_fields import every_cell
+from .analysis.read_out import area_under_curve, logistic_scores
+from .claims.claim import Claim, verdict
+from .claims.statements import STATEMENTS
+from .claims.statistics import bootstrap, mean_interval
+from .experiment import Experiment, ObserverSpec, Preset
 from .goal_inference import OBSERVER
-from .ledger import STATEMENTS
-from .read_out import area_under_curve, logistic_scores
 
 SPECIES = PlannerSpecies(objects=MAZE.objects, greedy_share=0.2)
-MEETING = Meeting(min_past=0, max_past=5)
+MEETING = EncounterSpec(min_past=0, max_past=5)
 N_PAST = (0, 1, 2, 3, 4, 5)
 TRAINING = {
     "smoke": TrainingConfig(steps=4, batch=16, chunk=2, held_out=16, evaluate_every=1),
@@ -42,18 +43,18 @@ TRAINING = {
 }
 
 
-def members(preset: Preset) -> tuple[Member, ...]:
+def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
     observer: ObserverConfig = dataclasses.replace(OBSERVER[preset], embedding=8)
-    return (Member("greedy", SPECIES, MAZE, MEETING, observer, TRAINING[preset], reuse=6),)
+    return (ObserverSpec("greedy", SPECIES, MAZE, MEETING, observer, TRAINING[preset], reuse=6),)
 
 
 def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict[str, Any], list[Claim]]:
-    agent_key, meet_key, ideal_key = jax.random.split(stream(seed, EVALUATION_STREAM), 3)
+    agent_key, encounter_key, ideal_key = jax.random.split(stream(seed, EVALUATION_STREAM), 3)
     observer = observers["greedy"]
     population = SPECIES.sample(agent_key, agents)
     greedy = np.asarray(is_greedy(population, SPECIES))
     ideal = InversePlanner.for_species(ideal_key, SPECIES, MAZE)
-    everything = eqx.filter_jit(members("smoke")[0].meet)(meet_key, population, past=max(N_PAST))
+    everything = eqx.filter_jit(specs("smoke")[0].draw_encounters)(encounter_key, population, past=max(N_PAST))
     no_past = without_past(ideal, everything)
     tables: dict[str, Any] = {"curve": []}
     for past in N_PAST:
@@ -159,7 +160,7 @@ EXPERIMENT = Experiment(
     section="3.2",
     figures=("6",),
     claims=("G8",),
-    members=members,
+    specs=specs,
     evaluate=evaluate,
     minutes={"smoke": "≤ 2", "laptop": "9", "full": "4"},
 )

@@ -15,20 +15,21 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..agents.random_policy import RandomAgent, RandomSpecies
-from ..episodes.encounter import Encounter, Meeting
+from ..episodes.encounter import Encounter, EncounterSpec
 from ..ideal import dirichlet
 from ..observer.tomnet import ObserverConfig, ToMnet, observe
 from ..observer.training import TrainingConfig
-from ..progress import stage
-from ..streams import EVALUATION_STREAM, stream
-from ..trees import pick
+from ..support.progress import stage
+from ..support.streams import EVALUATION_STREAM, stream
+from ..support.trees import pick
 from ..world.gridworld import ACTIONS, MAZE
-from .claims import Claim, bootstrap, mean_interval, share_interval, verdict
-from .comparison import seen_only
-from .examples import plain_episode, plain_snapshot
-from .experiment import Experiment, Member, Preset
-from .ledger import STATEMENTS
-from .read_out import linear_fit, nearest_neighbour_accuracy
+from .analysis.comparison import seen_only
+from .analysis.examples import plain_episode, plain_snapshot
+from .analysis.read_out import linear_fit, nearest_neighbour_accuracy
+from .claims.claim import Claim, verdict
+from .claims.statements import STATEMENTS
+from .claims.statistics import bootstrap, mean_interval, share_interval
+from .experiment import Experiment, ObserverSpec, Preset
 
 ALPHAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 MIXTURE = (0.01, 3.0)
@@ -39,7 +40,7 @@ TRAINING = {
     "laptop": TrainingConfig(steps=750, batch=32, learning_rate=3e-3, chunk=50),
     "full": TrainingConfig(steps=6_000, batch=512, learning_rate=2e-3, chunk=500, held_out=2048, evaluate_every=2),
 }
-MEETING = Meeting(min_past=0, max_past=10, snapshots=True)
+MEETING = EncounterSpec(min_past=0, max_past=10, snapshots=True)
 FLAT_OBSERVER = ObserverConfig(
     character="sequence",
     embedding=2,
@@ -61,12 +62,12 @@ def name_of(alphas: tuple[float, ...]) -> str:
     return "mixture" if alphas == MIXTURE else f"alpha-{alphas[0]:g}"
 
 
-def members(preset: Preset) -> tuple[Member, ...]:
-    def member(name: str, alphas: tuple[float, ...], observer: ObserverConfig = OBSERVER[preset]) -> Member:
-        return Member(name, RandomSpecies(alphas), MAZE, MEETING, observer, TRAINING[preset], steps=1)
+def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
+    def spec(name: str, alphas: tuple[float, ...], observer: ObserverConfig = OBSERVER[preset]) -> ObserverSpec:
+        return ObserverSpec(name, RandomSpecies(alphas), MAZE, MEETING, observer, TRAINING[preset], steps=1)
 
-    flat = member(FLAT, (FLAT_ALPHA,), FLAT_OBSERVER)
-    return (*(member(name_of((alpha,)), (alpha,)) for alpha in ALPHAS), member(name_of(MIXTURE), MIXTURE), flat)
+    flat = spec(FLAT, (FLAT_ALPHA,), FLAT_OBSERVER)
+    return (*(spec(name_of((alpha,)), (alpha,)) for alpha in ALPHAS), spec(name_of(MIXTURE), MIXTURE), flat)
 
 
 def predict(observer: ToMnet, encounters: Encounter) -> tuple[np.ndarray, np.ndarray]:
@@ -87,11 +88,11 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict
     populations = {
         alpha: RandomSpecies((alpha,)).sample(jax.random.fold_in(key, i), agents) for i, alpha in enumerate(ALPHAS)
     }
-    member = members("smoke")[0]  # the species plays no part in how agents are met
+    spec = specs("smoke")[0]  # the species plays no part in how agents are met
 
     @eqx.filter_jit
     def encounters(key, population: RandomAgent) -> Encounter:
-        return member.meet(key, population, past=max(N_PAST))
+        return spec.draw_encounters(key, population, past=max(N_PAST))
 
     met = {
         (alpha, past): seen_only(encounters(jax.random.fold_in(key, 100 * (i + 1) + past), populations[alpha]), past)
@@ -265,7 +266,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
             paper="“learns how to approximate Bayes-optimal, online inference” (Fig. 3); no number",
             ideal=0.0,
             detail={
-                "worst": f"{worst['member']}, N_past {worst['past']}",
+                "worst": f"{worst['spec']}, N_past {worst['past']}",
                 f"with 2 dimensions, alpha {FLAT_ALPHA:g}": flat,
             },
         ),
@@ -328,7 +329,7 @@ EXPERIMENT = Experiment(
     section="3.1",
     figures=("2", "3"),
     claims=("R1", "R2", "R3", "R4", "R5"),
-    members=members,
+    specs=specs,
     evaluate=evaluate,
     minutes={"smoke": "≤ 4", "laptop": "4", "full": "5"},
 )

@@ -1,6 +1,6 @@
 """The only list of experiments: the command line, the report, the tests and the docs all walk it."""
 
-from ..errors import nearest
+from ..support.errors import nearest
 from . import (
     agent_embeddings,
     belief_embeddings,

@@ -4,13 +4,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ..errors import BadFile, TomnetError, nearest
-from ..files import read_json, write_json
 from ..observer.tomnet import ToMnet
 from ..observer.training import train
-from ..progress import narrated, stage
-from .environment import environment
-from .experiment import PRESETS, Experiment, Member, Preset, Result
+from ..support.errors import BadFile, TomnetError, nearest
+from ..support.files import read_json, write_json
+from ..support.progress import narrated, stage
+from ..support.provenance import provenance
+from .experiment import PRESETS, Experiment, ObserverSpec, Preset, Result
 
 RESULT = "result.json"
 AGENTS = {"smoke": 40, "laptop": 500, "full": 1000}
@@ -27,33 +27,35 @@ def check_preset(name: str) -> Preset:
 def run(experiment: Experiment, preset: str, seed: int, folder: Path, *, resume: bool = False) -> Result:
     """Train, evaluate, and write `result.json`. A run that was stopped goes on with `resume`."""
     observers = {
-        member.name: train_member(experiment, member, preset, seed, folder / member.name, resume)
-        for member in experiment.members(check_preset(preset))
+        spec.name: train_observer(experiment, spec, preset, seed, folder / spec.name, resume)
+        for spec in experiment.specs(check_preset(preset))
     }
     result = evaluate(experiment, observers, preset=preset, agents=AGENTS[preset], seed=seed)
     write_json(folder / RESULT, result.to_json())
     return result
 
 
-def train_member(experiment: Experiment, member: Member, preset: str, seed: int, folder: Path, resume: bool) -> ToMnet:
+def train_observer(
+    experiment: Experiment, spec: ObserverSpec, preset: str, seed: int, folder: Path, resume: bool
+) -> ToMnet:
     about = {
         "experiment": experiment.name,
-        "member": member.name,
+        "member": spec.name,
         "preset": preset,
         "command": f"tomnet run {experiment.name} --preset {preset} --seed {seed}",
-        "encounters": member.training.steps * member.training.batch,
-        "environment": environment(),
+        "encounters": spec.training.steps * spec.training.batch,
+        "environment": provenance(),
     }
     return train(
-        member.observer,
-        member.training,
-        member.sampler(),
+        spec.observer,
+        spec.training,
+        spec.sampler(),
         folder,
         seed=seed,
-        identity={"met": member.met, "populations": member.populations()},
+        identity={"met": spec.met, "populations": spec.populations()},
         about=about,
         resume=resume,
-        title=f"{experiment.name}/{member.name}",
+        title=f"{experiment.name}/{spec.name}",
     )
 
 
@@ -62,7 +64,7 @@ def evaluate(experiment: Experiment, observers: dict[str, ToMnet], *, preset: st
     with narrated(experiment.name):
         stage(f"{agents} agents act")
         tables, claims = experiment.evaluate(observers, agents, seed)
-    result = Result(experiment.name, preset, seed, tables, claims, round(time.monotonic() - started, 1), environment())
+    result = Result(experiment.name, preset, seed, tables, claims, round(time.monotonic() - started, 1), provenance())
     result.environment["agents"] = agents
     return result
 
@@ -73,8 +75,8 @@ class OtherAgents(TomnetError):
 
 def check_agents(experiment: Experiment, abouts: dict[str, dict[str, Any]]) -> None:
     """Whether observers, by what they say about themselves, met the populations that they are to be asked about."""
-    for member in experiment.members("smoke"):  # every preset has the same populations
-        check_populations(f"{experiment.name}/{member.name}", abouts[member.name]["populations"], member.populations())
+    for spec in experiment.specs("smoke"):  # every preset has the same populations
+        check_populations(f"{experiment.name}/{spec.name}", abouts[spec.name]["populations"], spec.populations())
 
 
 def check_populations(observer: str, met: dict[str, str], here: dict[str, str]) -> None:

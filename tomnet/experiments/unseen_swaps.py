@@ -11,19 +11,19 @@ from typing import Any
 
 from ..observer.tomnet import ToMnet
 from ..world.gridworld import SUBGOAL_MAZE
-from .claims import Claim, verdict
-from .experiment import Experiment, Member, Preset
-from .ledger import STATEMENTS
-from .minds import MIXED, NARROW, WIDE, member
-from .mixed_company import SHOWN, SIGHTED, curves_of, futures_of, walk_all
-from .swap_curves import GAP, IN_ORDER, agreement, agreement_interval, gap_at, in_order, parting, widest
-from .swap_effects import NOTICEABLE
+from .claims.claim import Claim, verdict
+from .claims.statements import STATEMENTS
+from .experiment import Experiment, ObserverSpec, Preset
+from .false_belief.curves_by_species import SHOWN, SIGHTED, curves_of, futures_of, walk_all
+from .false_belief.specs import MIXED, NARROW, WIDE, spec
+from .false_belief.swap_curves import GAP, IN_ORDER, agreement, agreement_interval, gap_at, in_order, parting, widest
+from .false_belief.swap_effects import NOTICEABLE
 
 STILL = dataclasses.replace(SUBGOAL_MAZE, swap_probability=0.0)
 
 
-def members(preset: Preset) -> tuple[Member, ...]:
-    return (member("no-swaps", preset, MIXED, beliefs=True, world=STILL),)
+def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
+    return (spec("no-swaps", preset, MIXED, beliefs=True, world=STILL),)
 
 
 def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict[str, Any], list[Claim]]:
@@ -70,7 +70,7 @@ EXPERIMENT = Experiment(
     section="3.4",
     figures=("A1",),
     claims=("F6",),
-    members=members,
+    specs=specs,
     evaluate=evaluate,
     minutes={"full": "11"},
 )

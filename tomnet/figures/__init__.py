@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from ..experiments.experiment import Result
 from ..experiments.registry import find
-from ..files import write_atomically
+from ..support.files import write_atomically
 from .architecture import architecture_figure
 from .panels import Panels, render
 

@@ -23,7 +23,7 @@ def draw(result: Result) -> dict[str, Figure]:
 
 
 def panels(result: Result) -> Panels:
-    example, members = result.tables["example"], _members(result.tables)
+    example, specs = result.tables["example"], _members(result.tables)
     return {
         "figure-4": (
             Panel(
@@ -55,7 +55,7 @@ def panels(result: Result) -> Panels:
                 "Losses, and the share of what the past can tell",
                 "For each prediction, the loss without any past, of ToMnet with a small and a larger "
                 "embedding, and of the ideal observer, in nats.",
-                lambda place: losses(place, members),
+                lambda place: losses(place, specs),
                 2.6,
             ),
         )
@@ -113,12 +113,12 @@ def _successor(place: SubFigure, example: dict[str, Any]) -> None:
         grid[row, 0].set_ylabel(f"γ = {gamma}")
 
 
-def losses(place: SubFigure, members: dict[str, dict[str, Any]]) -> None:
+def losses(place: SubFigure, specs: dict[str, dict[str, Any]]) -> None:
     """A small scale for each head, since their losses differ in size; one line for each observer."""
-    heads = [head for head in HEADS if all(head in table for table in members.values())]
+    heads = [head for head in HEADS if all(head in table for table in specs.values())]
     every = np.atleast_1d(place.subplots(len(heads), 1))
     for axes, head in zip(every, heads, strict=True):
-        for line, table in enumerate(members.values()):
+        for line, table in enumerate(specs.values()):
             row = table[head]
             ends = [style.number(row[name]) for name in ("no_past", "ideal")]
             axes.plot(ends, [line, line], color=style.GRID, linewidth=3, solid_capstyle="butt", zorder=1)
@@ -135,8 +135,8 @@ def losses(place: SubFigure, members: dict[str, dict[str, Any]]) -> None:
                 fontsize=7.5,
                 color=style.NETWORK,
             )
-        axes.set_yticks(range(len(members)), list(members))
-        axes.set_ylim(len(members) - 0.5, -0.6)
+        axes.set_yticks(range(len(specs)), list(specs))
+        axes.set_ylim(len(specs) - 0.5, -0.6)
         axes.margins(x=0.06)
         axes.set_title(HEADS[head], loc="left", pad=2)
         axes.spines["left"].set_visible(False)

@@ -111,7 +111,7 @@ def _fields(place: SubFigure, field: dict[str, Any]) -> None:
 def _embeddings(place: SubFigure, points: dict[str, Any]) -> None:
     grid = np.atleast_1d(place.subplots(1, len(points)))
     kinds: set[int] = set()
-    for axes, (member, told) in zip(grid, points.items(), strict=True):
+    for axes, (spec, told) in zip(grid, points.items(), strict=True):
         preferred = np.asarray(told["preferred"])
         kinds |= set(preferred.tolist())
         most = max(told["past"])
@@ -124,7 +124,7 @@ def _embeddings(place: SubFigure, points: dict[str, Any]) -> None:
                 colour = style.tint(style.object_colour(kind), 0.15 + 0.85 * past / most)
                 marker = OBJECT_MARKERS[kind % len(OBJECT_MARKERS)]
                 axes.scatter(*where[preferred == kind].T, s=6, color=[colour], marker=marker, linewidth=0, zorder=2)
-        axes.set_title(OBSERVERS.get(member, member), fontsize=7.5)
+        axes.set_title(OBSERVERS.get(spec, spec), fontsize=7.5)
         axes.set(xticks=[], yticks=[], xlabel="$e_{char}$, 1st dimension")
     grid[0].set_ylabel("2nd dimension")
     handles = [
@@ -138,12 +138,12 @@ def _embeddings(place: SubFigure, points: dict[str, Any]) -> None:
 def _accuracy(place: SubFigure, embedding: dict[str, list[dict[str, Any]]], objects: int) -> None:
     axes = place.subplots()
     handles = []
-    for step, (member, rows) in enumerate(embedding.items()):
+    for step, (spec, rows) in enumerate(embedding.items()):
         seen = [row for row in rows if row["past"]]  # an agent never seen has no neighbours to learn from
-        marker, colour = OBSERVER_SIGNS.get(member, ("^", style.GREEN))
+        marker, colour = OBSERVER_SIGNS.get(spec, ("^", style.GREEN))
         x = style.column(seen, "past") + 0.24 * step - 0.12  # side by side, so that neither hides the other
         style.network_points(axes, x, seen, "accuracy", "interval", colour=colour, marker=marker)
-        handles.append(style.sign(OBSERVERS.get(member, member), marker, colour))
+        handles.append(style.sign(OBSERVERS.get(spec, spec), marker, colour))
     rows = next(iter(embedding.values()))
     style.ideal_line(axes, style.column(rows, "past"), style.column(rows, "ideal"))
     style.reference(axes, 1 / objects, "chance")
@@ -181,8 +181,8 @@ def captions(result: Result) -> dict[str, str]:
     tables = result.tables
     none, most = tables["curve"][0], tables["curve"][-1]
     told = ", ".join(
-        f"{style.percent(rows[-1]['accuracy'])} ({OBSERVERS.get(member, member)})"
-        for member, rows in tables["embedding"].items()
+        f"{style.percent(rows[-1]['accuracy'])} ({OBSERVERS.get(spec, spec)})"
+        for spec, rows in tables["embedding"].items()
     )
     ideal = next(iter(tables["embedding"].values()))[-1]["ideal"]
     trapped = tables["trapped"]

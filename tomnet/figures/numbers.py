@@ -33,9 +33,9 @@ def numbers_for(result: Result) -> list[NumberTable]:
     found = []
     if "bayes_divergence" in tables:
         found.append(_divergences(tables["bayes_divergence"]))
-    members = [(name.replace("d", "-D"), tables[name]) for name in ("2d", "8d") if name in tables]
-    if members:
-        found.append(_losses("by size of the embedding", members))
+    specs = [(name.replace("d", "-D"), tables[name]) for name in ("2d", "8d") if name in tables]
+    if specs:
+        found.append(_losses("by size of the embedding", specs))
     for name in ("comparison", "curve"):
         rows = [row for row in tables.get(name, ()) if "heads" in row and row["past"] in SHOWN_PAST]
         if rows:
@@ -69,9 +69,9 @@ def _divergences(divergence: list[dict[str, Any]]) -> NumberTable:
     """One line for each observer, one column for each number of past episodes."""
     counts = sorted({row["past"] for row in divergence})
     kl = {(row["member"], row["past"]): plain(row["kl"], 4) for row in divergence}
-    members = dict.fromkeys(row["member"] for row in divergence)
-    named = {member: "mixture" if member == "mixture" else f"α = {alpha_of(member)}" for member in members}
-    rows = tuple((named[member], *(kl.get((member, past), NOTHING) for past in counts)) for member in members)
+    specs = dict.fromkeys(row["member"] for row in divergence)
+    named = {spec: "mixture" if spec == "mixture" else f"α = {alpha_of(spec)}" for spec in specs}
+    rows = tuple((named[spec], *(kl.get((spec, past), NOTHING) for past in counts)) for spec in specs)
     columns = ("species", *(f"N_past = {past}" for past in counts))
     return NumberTable("KL from exact Bayesian inference to ToMnet, in nats", columns, rows)
 

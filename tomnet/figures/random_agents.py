@@ -15,13 +15,13 @@ GOAL = 0.02  # nats: what decides claim R1
 SERIES_MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
-def alpha_of(member: str) -> str:
+def alpha_of(spec: str) -> str:
     """`alpha-0.01` → `0.01`, `alpha-1-2d` → `1, 2-D`; the mixture keeps its name."""
-    return member.removeprefix("alpha-").replace("-2d", ", 2-D")
+    return spec.removeprefix("alpha-").replace("-2d", ", 2-D")
 
 
-def trained_on(member: str) -> str:
-    return "the mixture" if member == "mixture" else f"α = {alpha_of(member)}"
+def trained_on(spec: str) -> str:
+    return "the mixture" if spec == "mixture" else f"α = {alpha_of(spec)}"
 
 
 def bayes_predictive(alpha: float, seen: int | None, action: int) -> float:
@@ -104,8 +104,8 @@ def _example(place: SubFigure, example: dict[str, Any]) -> None:
 def _predictions(place: SubFigure, example: dict[str, Any]) -> None:
     (seen,) = example["past"]["actions"][:1]
     both = place.subplots(1, 2, sharey=True)
-    for axes, (member, predicted) in zip(both, example["predictions"].items(), strict=True):
-        alpha = float(alpha_of(member))
+    for axes, (spec, predicted) in zip(both, example["predictions"].items(), strict=True):
+        alpha = float(alpha_of(spec))
         x = range(len(predicted))
         axes.bar(x, predicted, width=0.7, color=style.NETWORK)
         style.ideal_marks(axes, x, [bayes_predictive(alpha, seen, action) for action in x])
@@ -157,13 +157,13 @@ def _cross_species(place: SubFigure, rows: list[dict[str, Any]]) -> None:
     else:
         colours = dict(zip(trained, style.graded(len(trained)), strict=True))
     handles = []
-    for member, marker in zip(trained, SERIES_MARKERS, strict=False):
-        mine = [row for row in rows if row["trained"] == member]
+    for spec, marker in zip(trained, SERIES_MARKERS, strict=False):
+        mine = [row for row in rows if row["trained"] == spec]
         x = [row["tested"] for row in mine]
-        style.ideal_line(axes, x, style.column(mine, "bayes"), color=colours[member])
-        style.network_points(axes, x, mine, "kl", "interval", colour=colours[member], marker=marker)
-        named = member if member == "mixture" else f"α = {alpha_of(member)}"
-        handles.append(style.sign(named, marker, colours[member], line=True))
+        style.ideal_line(axes, x, style.column(mine, "bayes"), color=colours[spec])
+        style.network_points(axes, x, mine, "kl", "interval", colour=colours[spec], marker=marker)
+        named = spec if spec == "mixture" else f"α = {alpha_of(spec)}"
+        handles.append(style.sign(named, marker, colours[spec], line=True))
     axes.set(xscale="log", xlabel="α of the agents tested on", ylabel="KL(true ‖ predicted), nats")
     axes.set_ylim(bottom=0)
     axes.set_xticks(ticks, [f"{alpha:g}" for alpha in ticks])
@@ -178,19 +178,19 @@ def _cross_species(place: SubFigure, rows: list[dict[str, Any]]) -> None:
 
 def _bayes_divergence(place: SubFigure, rows: list[dict[str, Any]]) -> None:
     axes = place.subplots()
-    members = list(dict.fromkeys(row["member"] for row in rows))
+    specs = list(dict.fromkeys(row["member"] for row in rows))
     counts = sorted({row["past"] for row in rows})
     shades = style.blues(len(counts))
     for step, (past, shade, marker) in enumerate(zip(counts, shades, SERIES_MARKERS, strict=False)):
         mine = [row for row in rows if row["past"] == past]
-        x = [members.index(row["member"]) + 0.18 * (step - (len(counts) - 1) / 2) for row in mine]
+        x = [specs.index(row["member"]) + 0.18 * (step - (len(counts) - 1) / 2) for row in mine]
         style.network_points(axes, x, mine, "kl", "interval", colour=shade, marker=marker)
     axes.set(yscale="log", xlabel="α of the species", ylabel="KL(Bayes ‖ ToMnet), nats")
     axes.set_ylim(top=max(axes.get_ylim()[1], 3 * GOAL))
     style.reference(axes, GOAL, f"goal {GOAL}", outside=True)
     # broken into lines, because on a phone the last two names would run into each other
-    names = ["mix-\nture" if member == "mixture" else alpha_of(member).replace(", ", "\n") for member in members]
-    axes.set_xticks(range(len(members)), names)
+    names = ["mix-\nture" if spec == "mixture" else alpha_of(spec).replace(", ", "\n") for spec in specs]
+    axes.set_xticks(range(len(specs)), names)
     handles = [
         style.sign(f"$N_{{past}}$ {past}", m, s) for past, m, s in zip(counts, SERIES_MARKERS, shades, strict=False)
     ]
@@ -202,9 +202,9 @@ def captions(result: Result) -> dict[str, str]:
     example, embedding = tables["example"], tables["embedding"]
     seen = example["past"]["actions"][0]
     given = ", ".join(
-        f"α = {alpha_of(member)}: {style.plain(predicted[seen], 2)} "
-        f"(exactly {style.plain(bayes_predictive(float(alpha_of(member)), seen, seen), 2)})"
-        for member, predicted in example["predictions"].items()
+        f"α = {alpha_of(spec)}: {style.plain(predicted[seen], 2)} "
+        f"(exactly {style.plain(bayes_predictive(float(alpha_of(spec)), seen, seen), 2)})"
+        for spec, predicted in example["predictions"].items()
     )
     divergence, two_dimensional = tables["bayes_divergence"], embedding["member"]
     own = [row for row in divergence if row["member"] not in ("mixture", two_dimensional)]
@@ -223,7 +223,7 @@ def captions(result: Result) -> dict[str, str]:
             "Random agents. After seeing one action only, ToMnet's probability is at most "
             f"{style.plain(off)} from the Dirichlet posterior (a); a 2-D embedding tells the most-seen action "
             f"in {style.percent(embedding['most_seen'])} of agents without a tie (b). On its own species it is at most "
-            f"{style.plain(worst['kl'], 4)} nats from exact inference (α = {alpha_of(worst['member'])}, "
+            f"{style.plain(worst['kl'], 4)} nats from exact inference (α = {alpha_of(worst['spec'])}, "
             f"N_past = {worst['past']}; e) with an embedding of 8 dimensions; with 2 it is "
             f"{style.plain(flat['kl'])} away (α = {embedding['alpha']:g}, N_past = {flat['past']}). Trained on a "
             "mixture it has a KL of "

@@ -12,15 +12,7 @@ from matplotlib.figure import SubFigure
 
 from ..world.levels import LETTERS
 from . import style
-from .gridworld import (
-    draw_agent,
-    draw_change,
-    draw_fog,
-    draw_level,
-    draw_swap,
-    draw_trajectory,
-    with_subgoal,
-)
+from .gridworld import draw_agent, draw_change, draw_fog, draw_level, draw_swap, draw_trajectory, with_subgoal
 from .panels import Panel, Panels
 
 SWAPS = {"in_view": "swap in view", "out_of_view": "swap out of view"}
@@ -33,25 +25,25 @@ def title_of(condition: str) -> str:
 # --- How they move
 
 
-def trajectory_panels(diaries: Sequence[dict[str, Any]]) -> Panels:
+def trajectory_panels(recorded_episodes: Sequence[dict[str, Any]]) -> Panels:
     """One diary for each species, best on the same level."""
     return {
         "trajectories": tuple(
             Panel(
                 letter,
-                f"{title_of(diary['condition'])}: {outcome_of(diary)}",
-                f"An episode of a {title_of(diary['condition'])} agent: its way through the maze, cells that it never "
-                "saw dark, cells that it saw on the way light.",
-                lambda place, diary=diary: draw_life(place.subplots(), diary),
+                f"{title_of(recorded['condition'])}: {outcome_of(recorded)}",
+                f"An episode of a {title_of(recorded['condition'])} agent: its way through the maze, cells that it "
+                "never saw dark, cells that it saw on the way light.",
+                lambda place, recorded=recorded: draw_life(place.subplots(), recorded),
                 3.2,
             )
-            for letter, diary in zip("abcdefghijkl", diaries)
+            for letter, recorded in zip("abcdefghijkl", recorded_episodes)
         )
     }
 
 
-def trajectory_caption(diaries: Sequence[dict[str, Any]]) -> str:
-    wanted = ", ".join(sorted({LETTERS[diary["preferred"]] for diary in diaries}))
+def trajectory_caption(recorded_episodes: Sequence[dict[str, Any]]) -> str:
+    wanted = ", ".join(sorted({LETTERS[recorded["preferred"]] for recorded in recorded_episodes}))
     return (
         f"One episode of the best network of each species, all after object {wanted} and, before it, the subgoal (★), "
         "on the first level drawn on which everything is in reach. Dark: never in view; light: seen on the way; "
@@ -59,32 +51,32 @@ def trajectory_caption(diaries: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def draw_life(axes: Axes, diary: dict[str, Any]) -> None:
+def draw_life(axes: Axes, recorded: dict[str, Any]) -> None:
     """A whole episode: where it led, and what was in view on the way."""
-    episode = as_episode(diary)
+    episode = as_episode(recorded)
     draw_trajectory(axes, episode, width=0.1)
-    draw_fog(axes, diary["steps"][-1]["visibility"])
+    draw_fog(axes, recorded["steps"][-1]["visibility"])
 
 
-def as_episode(diary: dict[str, Any]) -> dict[str, Any]:
-    steps = diary["steps"]
+def as_episode(recorded: dict[str, Any]) -> dict[str, Any]:
+    steps = recorded["steps"]
     episode = {
-        "walls": diary["walls"],
+        "walls": recorded["walls"],
         "object_cells": steps[0]["object_cells"],
         "agent_cells": [step["agent_cell"] for step in steps],
         "actions": [step["action"] for step in steps],
-        "final_cell": diary["final_cell"],
+        "final_cell": recorded["final_cell"],
     }
     return with_subgoal(episode)
 
 
-def outcome_of(diary: dict[str, Any]) -> str:
+def outcome_of(recorded: dict[str, Any]) -> str:
     """What became of an episode, in a few words."""
-    eaten = [step["consumed"] for step in diary["steps"] if step["consumed"] >= 0]
-    subgoal = len(diary["steps"][0]["object_cells"]) - 1
+    eaten = [step["consumed"] for step in recorded["steps"] if step["consumed"] >= 0]
+    subgoal = len(recorded["steps"][0]["object_cells"]) - 1
     words = ["★" if kind == subgoal else LETTERS[kind] for kind in eaten]
     ate = f"ate {' and '.join(words)}" if words else "ate nothing"
-    count = len(diary["steps"])
+    count = len(recorded["steps"])
     return f"{ate}, {count} step{'s' if count != 1 else ''}"
 
 

@@ -19,12 +19,12 @@ from ..episodes.encounter import Encounter
 from ..episodes.episode import Episode, Snapshot
 from ..episodes.predictions import Predictions
 from ..episodes.targets import GAMMAS
-from ..errors import BadSetting
-from ..trees import pick
+from ..support.errors import BadSetting
+from ..support.trees import pick
 from ..world.gridworld import ACTIONS, World
 from .chain import arrivals, chain_of, consumption_everywhere, snapshot_probability, successor_maps
 from .particles import spread_particles
-from .paths import Paths, choices, object_at, policy, standing
+from .paths import Paths, choices, object_at, policy, rollout_state
 from .sharing import LEVELS, Forecast, chunks, find_all_paths, forecast_each_plan, in_chunks
 
 ENCOUNTERS = 256  # how many are worked on at a time
@@ -39,7 +39,7 @@ class InversePlanner(eqx.Module):
     keeps the posterior defined where no particle explains what was seen.
 
     >>> agents = tomnet.PlannerSpecies().sample(jax.random.key(0), 4)
-    >>> encounters = tomnet.meet(jax.random.key(1), agents, tomnet.MAZE, tomnet.Meeting(1, 1))
+    >>> encounters = tomnet.draw_encounters(jax.random.key(1), agents, tomnet.MAZE, tomnet.EncounterSpec(1, 1))
     >>> species = tomnet.PlannerSpecies()
     >>> ideal = tomnet.InversePlanner.for_species(jax.random.key(2), species, tomnet.MAZE, particles=16)
     >>> ideal.observe(encounters).probabilities().consumption.shape  # [agent, object]
@@ -205,12 +205,12 @@ def _targets(paths: Paths, agent: Planner, start_cell: Int[Array, ""], world: Wo
 
 
 def _policy_everywhere(paths: Paths, agent: Planner, asked: Any, world: World) -> Float[Array, "action cell"]:
-    return jnp.where(standing(paths), policy(choices(paths), agent, world), 0.0)
+    return jnp.where(rollout_state(paths), policy(choices(paths), agent, world), 0.0)
 
 
 def _consumption_everywhere(paths: Paths, agent: Planner, asked: Any, world: World) -> Float[Array, "object cell"]:
     chain = chain_of(paths, policy(choices(paths), agent, world))
-    return jnp.where(standing(paths), consumption_everywhere(chain, paths, world), 0.0)
+    return jnp.where(rollout_state(paths), consumption_everywhere(chain, paths, world), 0.0)
 
 
 def _snapshot(paths: Paths, agent: Planner, pair: tuple[Array, Array], world: World) -> Float[Array, ""]:

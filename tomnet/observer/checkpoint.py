@@ -8,10 +8,10 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from ..errors import BadFile, TomnetError
-from ..files import load_arrays, save_arrays
-from ..identity import differences, plain
-from ..named_arrays import named_arrays, with_arrays
+from ..support.errors import BadFile, TomnetError
+from ..support.files import load_arrays, save_arrays
+from ..support.identity import differences, plain
+from ..support.named_arrays import named_arrays, with_arrays
 from .tomnet import ObserverConfig, ToMnet
 
 OBSERVER_FORMAT, STATE_FORMAT = "tomnet observer", "tomnet training state"

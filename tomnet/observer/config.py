@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Literal, get_args
 
-from ..errors import BadSetting
+from ..support.errors import BadSetting
 from .layers import Normalise, ReadOut
 from .prediction_net import BEHAVIOUR, HEADS
 

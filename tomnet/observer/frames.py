@@ -69,7 +69,7 @@ def pack(episodes: Episode, real: Bool[Array, "episode"], capacity: int, dtype=j
 WAVE = 8  # steps between two looks at who is still acting
 
 
-class Room(NamedTuple):
+class Capacity(NamedTuple):
     """How much a compiled program holds; static, so every room is a program of its own."""
 
     past: int  # frames
@@ -91,7 +91,7 @@ def frames_of(history: History) -> Int[Array, "*batch"]:
     return count + length.reshape(*count.shape, -1).sum(-1)
 
 
-def usual_room(history: History, batch: int) -> Room:
+def usual_capacity(history: History, batch: int) -> Capacity:
     """What a batch of this many queries will need nearly always, judged by some histories: a few deviations above
     the mean."""
 
@@ -102,10 +102,12 @@ def usual_room(history: History, batch: int) -> Room:
     count = frame_count(history.past, history.shown)
     agents = batch * len(count) // len(history.past_real)
     if history.recent is None:
-        return Room(int(1.1 * agents * float(count.mean())))  # batches are dealt out evenly, so there is little spread
+        return Capacity(
+            int(1.1 * agents * float(count.mean()))
+        )  # batches are dealt out evenly, so there is little spread
     length = history.recent.length
     waves = tuple(min(batch, needed(length > start)) for start in range(0, history.recent.actions.shape[-1], WAVE))
-    return Room(needed(count, agents), needed(length), waves)
+    return Capacity(needed(count, agents), needed(length), waves)
 
 
 def recent_waves(recent: Episode) -> Int[Array, "*batch wave"]:
@@ -114,25 +116,25 @@ def recent_waves(recent: Episode) -> Int[Array, "*batch wave"]:
     return (recent.length.astype(jnp.int32)[..., None] > starts).sum(-2)
 
 
-def room_for(history: History, usual: Room | None = None) -> Room:
+def capacity_for(history: History, usual: Capacity | None = None) -> Capacity:
     """Room for every batch (all leading axes but the last are batches); at least the `usual`."""
     past = int(frame_count(history.past, history.shown).sum(-1).max())
-    needed = Room(past)
+    needed = Capacity(past)
     if history.recent is not None:
         count = int(history.recent.length.astype(jnp.int32).sum(-1).max())
         waves = recent_waves(history.recent)
         waves = tuple(int(width) for width in waves.reshape(-1, waves.shape[-1]).max(0))
-        needed = Room(past, count, waves)
+        needed = Capacity(past, count, waves)
     if usual is not None:
         waves = (
             tuple(max(pair) for pair in zip(needed.waves, usual.waves, strict=True)) if usual.waves else needed.waves
         )
-        needed = Room(max(needed.past, usual.past), max(needed.recent, usual.recent), waves)
-    waves = tuple(min(history.past_real.shape[-2], capacity_for(w)) if w else 0 for w in needed.waves)
-    return Room(capacity_for(needed.past), capacity_for(needed.recent) if needed.recent else 0, waves)
+        needed = Capacity(max(needed.past, usual.past), max(needed.recent, usual.recent), waves)
+    waves = tuple(min(history.past_real.shape[-2], rounded_up(w)) if w else 0 for w in needed.waves)
+    return Capacity(rounded_up(needed.past), rounded_up(needed.recent) if needed.recent else 0, waves)
 
 
-def capacity_for(count: int) -> int:
+def rounded_up(count: int) -> int:
     """The smallest of a few sizes, 6% apart, that holds `count` frames: each size is one compiled program."""
     capacity = 16
     while capacity < count:

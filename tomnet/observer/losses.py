@@ -6,7 +6,7 @@ from jaxtyping import Array, Float
 
 from ..episodes.predictions import Predictions
 from ..episodes.targets import Targets
-from ..errors import BadSetting
+from ..support.errors import BadSetting
 
 
 def losses_each(predictions: Predictions, targets: Targets) -> dict[str, Float[Array, "*batch"]]:

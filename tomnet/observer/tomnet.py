@@ -9,11 +9,11 @@ from ..episodes.encounter import Encounter
 from ..episodes.episode import ACTION_COUNT, Episode, Snapshot
 from ..episodes.history import History
 from ..episodes.predictions import Predictions
-from ..errors import BadSetting
+from ..support.errors import BadSetting
 from .bottleneck import Posterior, posterior_from
 from .character_net import CharacterNet, EpisodeNet, SequenceNet, SnapshotNet
 from .config import ObserverConfig
-from .frames import Room, channels, pack, room_for
+from .frames import Capacity, capacity_for, channels, pack
 from .mental_net import MentalNet
 from .prediction_net import PredictionNet
 
@@ -107,7 +107,7 @@ class ToMnet(eqx.Module):
         self,
         recent: Episode,
         character: Float[Array, "agent feature"],
-        room: Room,
+        capacity: Capacity,
         *,
         training: bool = False,
         dtype=jnp.float32,
@@ -115,8 +115,8 @@ class ToMnet(eqx.Module):
         """What the current episode so far tells of each agent's state of mind, given its character."""
         if self.mental_net is None:
             return None, None
-        packed = pack(recent, jnp.ones(recent.length.shape, bool), max(room.recent, 1), dtype)
-        maps, net = self.mental_net(packed, character, room.waves, training)
+        packed = pack(recent, jnp.ones(recent.length.shape, bool), max(capacity.recent, 1), dtype)
+        maps, net = self.mental_net(packed, character, capacity.waves, training)
         return posterior_from(maps, self.config.bottleneck), net
 
     def predict(
@@ -133,7 +133,7 @@ class ToMnet(eqx.Module):
         self,
         history: History,
         query: Snapshot,
-        room: Room,
+        capacity: Capacity,
         *,
         key: Key[Scalar, ""] | None = None,
         training: bool = False,
@@ -146,11 +146,11 @@ class ToMnet(eqx.Module):
         """
         character_key, mental_key = (None, None) if key is None else jax.random.split(key)
         mode = {"training": training, "dtype": dtype}
-        character, character_net = self.characterise(history.past, history.past_real, capacity=room.past, **mode)
+        character, character_net = self.characterise(history.past, history.past_real, capacity=capacity.past, **mode)
         drawn, mental, mental_net = character.draw(character_key), None, self.mental_net
         if self.mental_net is not None:
             assert history.recent is not None  # check_kind has seen to it
-            mental, mental_net = self.mentalise(history.recent, drawn, room, **mode)
+            mental, mental_net = self.mentalise(history.recent, drawn, capacity, **mode)
         drawn_mental = None if mental is None else mental.draw(mental_key)
         predictions, prediction_net = self.prediction_net(
             drawn, self._mental(drawn_mental, query), query, training, dtype
@@ -179,12 +179,14 @@ def check_kind(observer: ToMnet, history: History, query: Snapshot) -> None:
     if query.object_cells.shape[-1] != config.objects:
         raise BadSetting("objects", query.object_cells.shape[-1], f"this observer knows {config.objects}")
     if history.recent is None and config.mental:
-        raise BadSetting("Meeting.query_at_start", True, "this observer reads the current episode, and there is none")
+        raise BadSetting(
+            "EncounterSpec.query_at_start", True, "this observer reads the current episode, and there is none"
+        )
 
 
 @eqx.filter_jit
-def _ask(key, observer: ToMnet, history: History, query: Snapshot, room: Room, dtype) -> Reading:
-    return observer.read(history, query, room, key=key, dtype=dtype)[0]
+def _ask(key, observer: ToMnet, history: History, query: Snapshot, capacity: Capacity, dtype) -> Reading:
+    return observer.read(history, query, capacity, key=key, dtype=dtype)[0]
 
 
 def ask(
@@ -197,7 +199,7 @@ def ask(
 ) -> Reading:
     """A batch of agents, each asked about in one state; normalisation in inference mode."""
     check_kind(observer, history, query)
-    return _ask(key, observer, history, query, room_for(history), dtype)
+    return _ask(key, observer, history, query, capacity_for(history), dtype)
 
 
 def read(observer: ToMnet, encounters: Encounter, **how) -> Reading:

@@ -19,17 +19,17 @@ import optax
 from jaxtyping import Array, Float, Int, Key, Scalar
 
 from ..episodes.encounter import Encounter
-from ..errors import BadFile, BadSetting, TomnetError
-from ..files import RunLock, append_jsonl, truncate_jsonl, write_json
-from ..identity import differences, plain
-from ..interrupts import Interrupted, stop_requests
-from ..progress import Progress
-from ..streams import HELD_OUT_STREAM, TRAIN_STREAM, WEIGHT_STREAM, stream
-from ..trees import pick, stack
+from ..support.errors import BadFile, BadSetting, TomnetError
+from ..support.files import RunLock, append_jsonl, truncate_jsonl, write_json
+from ..support.identity import differences, plain
+from ..support.interrupts import Interrupted, stop_requests
+from ..support.progress import Progress
+from ..support.streams import HELD_OUT_STREAM, TRAIN_STREAM, WEIGHT_STREAM, stream
+from ..support.trees import pick, stack
 from .bottleneck import annealed
 from .checkpoint import load_state, save_observer, save_state
 from .config import ObserverConfig
-from .frames import Room, deal, frames_of, room_for, usual_room
+from .frames import Capacity, capacity_for, deal, frames_of, usual_capacity
 from .losses import mean_losses
 from .tomnet import Reading, ToMnet, observe
 
@@ -103,14 +103,14 @@ def first_state(config: ObserverConfig, training: TrainingConfig, seed: int) -> 
 
 
 def train_step(
-    state: TrainingState, batch: Encounter, training: TrainingConfig, room: Room
+    state: TrainingState, batch: Encounter, training: TrainingConfig, capacity: Capacity
 ) -> tuple[TrainingState, dict[str, Float[Array, ""]]]:
     """One step of Adam on one batch of encounters; the losses before it."""
     key = jax.random.fold_in(jax.random.key(0), state.step)  # of what is drawn from posteriors
 
     def loss_of(observer: ToMnet):
         reading, observer = observer.read(
-            batch.history, batch.query, room, key=key, training=True, dtype=compute_dtype()
+            batch.history, batch.query, capacity, key=key, training=True, dtype=compute_dtype()
         )
         losses = mean_losses(reading.predictions, batch.targets)
         total = sum(losses.values())
@@ -140,11 +140,11 @@ one_step = eqx.filter_jit(train_step)
 
 
 @eqx.filter_jit
-def many_steps(state: TrainingState, batches: Encounter, training: TrainingConfig, room: Room):
+def many_steps(state: TrainingState, batches: Encounter, training: TrainingConfig, capacity: Capacity):
     arrays, static = eqx.partition(state, eqx.is_array)
 
     def body(arrays, batch):
-        state, losses = train_step(eqx.combine(arrays, static), batch, training, room)
+        state, losses = train_step(eqx.combine(arrays, static), batch, training, capacity)
         return eqx.filter(state, eqx.is_array), losses
 
     arrays, losses = jax.lax.scan(body, arrays, batches)
@@ -152,7 +152,7 @@ def many_steps(state: TrainingState, batches: Encounter, training: TrainingConfi
 
 
 def train_chunk(
-    state: TrainingState, batches: Encounter, training: TrainingConfig, room: Room
+    state: TrainingState, batches: Encounter, training: TrainingConfig, capacity: Capacity
 ) -> tuple[TrainingState, dict[str, Float[Array, ""]]]:
     """One step for each batch (leading axis), and the mean losses.
 
@@ -160,12 +160,12 @@ def train_chunk(
     slow thread.
     """
     if jax.default_backend() != "cpu":
-        state, losses = many_steps(state, batches, training, room)
+        state, losses = many_steps(state, batches, training, capacity)
     else:
         rows = []
         for index in range(batches.past.length.shape[0]):
             batch = pick(batches, index)
-            state, row = one_step(state, batch, training, room)
+            state, row = one_step(state, batch, training, capacity)
             rows.append(row)
         losses = stack(rows)
     return state, jax.tree.map(jnp.mean, losses)
@@ -191,7 +191,7 @@ def train(
     >>> world = tomnet.World(size=3, objects=1, max_walls=0, step_limit=1)
     >>> def sample(key, count):
     ...     agents = tomnet.RandomSpecies((0.1,)).sample(key, count)
-    ...     return tomnet.meet(key, agents, world, tomnet.Meeting(0, 2, snapshots=True))
+    ...     return tomnet.draw_encounters(key, agents, world, tomnet.EncounterSpec(0, 2, snapshots=True))
     >>> config = tomnet.ObserverConfig(
     ...     size=3, objects=1, heads=("action",), character="snapshots", character_channels=4, channels=4,
     ...     character_depth=1, torso_depth=1, torso_plain=True
@@ -217,7 +217,7 @@ def train(
             held_out = sample(stream(seed, HELD_OUT_STREAM), training.held_out // training.queries)
             glimpse = pick(held_out, slice(8)).one_by_one()
             held_out = held_out.one_by_one()
-            usual = usual_room(held_out.history, training.batch)
+            usual = usual_capacity(held_out.history, training.batch)
         started, saved = time.monotonic() - seconds, time.monotonic()
         with Progress(title, training.steps, done) as progress:
             while done < training.steps:
@@ -285,7 +285,7 @@ def _run_chunk(
     training: TrainingConfig,
     chunk: int,
     seed: int,
-    usual: Room | None = None,
+    usual: Capacity | None = None,
 ) -> tuple[TrainingState, dict[str, float]]:
     """One chunk. The `usual` room of a batch keeps most chunks to one size of program, and so to one compilation."""
     steps = min(training.chunk, training.steps - chunk * training.chunk)
@@ -293,8 +293,8 @@ def _run_chunk(
     encounters = sample(key, training.chunk * training.batch // training.queries)
     dealt = deal(frames_of(encounters.history), training.chunk)[:steps]
     batches = jax.tree.map(lambda leaf: leaf[dealt], encounters).one_by_one()
-    room = room_for(batches.history, usual)
-    state, losses = train_chunk(state, batches, training, room)
+    capacity = capacity_for(batches.history, usual)
+    state, losses = train_chunk(state, batches, training, capacity)
     return state, {name: float(loss) for name, loss in losses.items()}
 
 

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int, Key, Scalar
 
-from ..errors import BadSetting
+from ..support.errors import BadSetting
 
 ACTIONS = ("up", "down", "left", "right", "stay")
 MOVES = np.array([[-1, 0], [1, 0], [0, -1], [0, 1], [0, 0]], np.int32)  # action → (row, col) offset

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..errors import BadSetting, needs_extra
+from ..support.errors import BadSetting, needs_extra
 from .gridworld import ABSENT, ACTIONS, MAZE, Level, Outcome, State, World, reset_to_level, step
 from .levels import format_level, parse_level, reset
 from .views import FIRST_OBJECT, check_field_of_view, window

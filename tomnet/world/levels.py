@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int, Key, Scalar
 
-from ..errors import BadSetting
+from ..support.errors import BadSetting
 from .gridworld import ABSENT, Level, State, World, reset_to_level
 
 WALL, FREE, AGENT, SUBGOAL = "#", ".", "@", "*"

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
 
-from ..errors import BadSetting
+from ..support.errors import BadSetting
 from .gridworld import State
 
 FREE, WALL, FIRST_OBJECT = 0, 1, 2  # codes of a window; object k is FIRST_OBJECT + k

@@ -1,0 +1,289 @@
+"""`tomnet agents`: what it trains, prints and draws, what it refuses, and a run that is stopped and goes on."""
+
+import dataclasses
+import json
+import os
+import signal
+
+import pytest
+from agents.small import SMALL, made_up_population
+from figures.hand_made_agents import tables
+
+from tomnet import zoo
+from tomnet.agents import population_training
+from tomnet.agents.population import load_population, save_population
+from tomnet.cli import agents
+from tomnet.cli import main as cli
+from tomnet.experiments.claims.claim import Claim
+from tomnet.support.files import read_json, read_jsonl, write_json
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    """Every test in a folder of its own, this process left as it is, and a preset that takes no time."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cli, "prepare_cpu", lambda: None)
+    monkeypatch.setattr(zoo, "FOLDER", tmp_path / "zoo")
+    monkeypatch.setitem(population_training.POPULATION_PRESETS, "smoke", SMALL)
+    return tmp_path
+
+
+@pytest.fixture
+def tomnet(capsys):
+    def run(*args) -> tuple[int, str, str]:
+        code = cli.main(["agents", *map(str, args)])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def refusal(tomnet):
+    """The one line that comes with exit code 2."""
+
+    def run(*args) -> str:
+        code, out, err = tomnet(*args)
+        assert (code, out) == (2, "")
+        assert err.startswith("tomnet: ")
+        assert err.count("\n") == 1
+        return err
+
+    return run
+
+
+@pytest.fixture
+def evaluated(monkeypatch):
+    """An evaluation that takes no time and remembers what it was given."""
+    given = {}
+
+    def evaluate_population(populations, *, levels, seed):
+        given.update(populations=populations, levels=levels, seed=seed)
+        claim = Claim("F1", "Seen swaps matter", "partly", float("nan"), (0.02, 0.04), "nats", "the rule")
+        return tables(), [claim]
+
+    monkeypatch.setattr("tomnet.experiments.analysis.population.evaluate_population", evaluate_population)
+    return given
+
+
+def save_agents(folder, *conditions: str) -> None:
+    for condition in conditions:
+        save_population(folder / f"{condition}.safetensors", made_up_population(condition, about={"preset": "smoke"}))
+
+
+# --- Train
+
+
+def test_train_writes_populations_metrics_and_learning_curves(tomnet, here):
+    code, out, _ = tomnet("train", "--preset", "smoke", "--seed", 4)
+    assert code == 0
+    folder = here / "runs" / "agents-smoke-4"
+    assert "runs/agents-smoke-4/3x3.safetensors: 1 kept, worst to best " in out
+    assert "on the levels they were chosen by" in out
+    population = load_population(folder / "3x3.safetensors")
+    assert population.about["command"] == "tomnet agents train --preset smoke --seed 4"
+    assert population.about["preset"] == "smoke"
+    assert {"device", "cores", "commit"} <= population.about["environment"].keys()
+    assert (folder / "figures" / "learning-curves.svg").exists()
+    assert len(read_jsonl(folder / "metrics.jsonl")) == 6
+
+
+def test_train_stopped_by_ctrl_c_is_130_and_goes_on(tomnet, here, monkeypatch):
+    log = population_training.append_jsonl
+
+    def log_and_stop(path, row):
+        log(path, row)
+        if (row["chunk"], row["updates"]) == (1, 4):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(population_training, "append_jsonl", log_and_stop)
+        code, _, err = tomnet("train", "--preset", "smoke", "--out", here / "run")
+    assert code == 130
+    assert err.splitlines()[-1] == "tomnet: interrupted at update 4 of 6; --resume goes on from there"
+    assert tomnet("train", "--preset", "smoke", "--out", here / "run", "--resume")[0] == 0
+    assert len(read_jsonl(here / "run" / "metrics.jsonl")) == 6
+
+
+def test_a_chunk_is_part_of_the_command_that_is_written_down(tomnet, here, monkeypatch):
+    monkeypatch.setitem(population_training.POPULATION_PRESETS, "smoke", dataclasses.replace(SMALL, chunk=4))
+    assert tomnet("train", "--preset", "smoke", "--chunk", 2, "--out", here / "run")[0] == 0
+    assert read_json(here / "run" / "config.json")["chunk"] == 2
+    command = load_population(here / "run" / "blind.safetensors").about["command"]
+    assert command == "tomnet agents train --preset smoke --seed 0 --chunk 2"
+
+
+# --- Evaluate
+
+
+def test_evaluate_prints_what_each_condition_earns(tomnet, evaluated, here):
+    save_agents(here / "zoo" / "agents", "3x3", "blind")
+    code, out, _ = tomnet("evaluate")
+    assert code == 0
+    assert list(evaluated["populations"]) == ["blind", "3x3"]
+    assert (evaluated["levels"], evaluated["seed"]) == (agents.LEVELS, 1)
+    assert "oracle" in out
+    assert "1.600" in out
+    minds = {line.split()[0]: line.split()[1:] for line in out.splitlines() if line.startswith(" ") and "4.250" in line}
+    assert minds["blind"] == ["–", "4.250", "–", "0.000"]
+    assert minds["3x3"] == ["0.062", "4.250", "0.312", "0.000"]
+    rows = [" ".join(line.split()) for line in out.splitlines()]
+    assert "blind 0.250 0.188 … 0.312 0.250 0.188 … 0.312 0.438" in rows
+    assert "stateless-5x5 0.250 0.188 … 0.312 0.250 0.188 … 0.312 0" in rows
+    assert "3x3 0.688 0.625 … 0.750 1 : 1 0 : 1" in rows
+    assert "F1" in out
+
+
+def test_evaluate_some_conditions_of_a_run_as_json(tomnet, evaluated, here):
+    save_agents(here / "run", "3x3", "blind", "9x9")
+    where = ("--population", here / "run", "--levels", 8, "--seed", 2)
+    code, out, _ = tomnet("evaluate", "9x9", "3x3", *where, "--json")
+    assert code == 0
+    assert list(evaluated["populations"]) == ["9x9", "3x3"]
+    plain = json.loads(out, parse_constant=pytest.fail)
+    assert set(plain) == {"claims", "experiments", "environment"}
+    assert plain["claims"]["F1"]["value"] is None
+    assert plain["experiments"]["deep-agents"]["tables"]["performance"]["oracle"]["return"]["mean"] == 1.6
+    assert plain["experiments"]["deep-agents"]["preset"] == "smoke"
+    assert plain["environment"]["seed"] == 2
+
+
+def test_evaluate_keeps_result_and_figures_where_asked(tomnet, evaluated, here, monkeypatch):
+    monkeypatch.setattr(
+        "tomnet.experiments.analysis.agent_episodes.same_level",
+        lambda key, populations: [recorded(), recorded("blind")],
+    )
+    save_agents(here / "zoo" / "agents", "3x3")
+    assert tomnet("evaluate", "--out", here / "kept")[0] == 0
+    assert read_json(here / "kept" / "result.json")["experiment"] == "deep-agents"
+    drawn = {path.name for path in (here / "kept" / "figures").iterdir()}
+    assert drawn == {
+        f"{name}.{suffix}"
+        for name in ("performance", "acts-on-memory", "figure-10", "species")
+        for suffix in ("svg", "png")
+    }
+
+
+# --- Show
+
+
+def test_show_draws_pictures_and_films(tomnet, here, monkeypatch):
+    asked = {}
+
+    def recorded_episodes(key, population, **given):
+        asked.update(given, condition=population.condition.name)
+        return [recorded(steps=2)]
+
+    monkeypatch.setattr("tomnet.experiments.analysis.agent_episodes.diaries", recorded_episodes)
+    save_agents(here / "zoo" / "agents", "3x3")
+    code, out, _ = tomnet("show", "3x3", "--preferred", "c", "--network", 1, "--episodes", 1)
+    assert code == 0
+    assert out.splitlines() == ["runs/show-3x3/episode-1.png", "runs/show-3x3/episode-1.gif"]
+    assert all((here / line).exists() for line in out.splitlines())
+    assert asked == {"condition": "3x3", "network": 1, "preferred": 2, "count": 1}
+
+
+# --- Refused
+
+
+@pytest.mark.parametrize(
+    ("args", "why"),
+    [
+        ((), "a command is missing: train, evaluate, show"),
+        (("trian",), "unknown `tomnet agents` command 'trian'; did you mean 'train'?"),
+        (("train", "--preset", "smok"), "unknown preset 'smok'; did you mean 'smoke'?"),
+        (("train", "--preset", "smoke", "--seed", -1), "seed = -1"),
+        (("train", "--preset", "smoke", "--chunk", 3), "chunk = 3: does not divide the population of 4 networks"),
+        (("train", "--preset", "smoke", "--chunk", 0), "chunk = 0: must be above 0"),
+        (("train", "--chunk", "few"), "--chunk = few: must be a whole number"),
+        (("train", "--chnk", 3), "unknown option '--chnk'; did you mean '--chunk'?"),
+        (("train", "--resume", "--out", "nowhere"), "nowhere: there is no run to go on with"),
+        (("evaluate", "3x4"), "unknown condition '3x4'; did you mean '3x3'?"),
+        (("evaluate",), "the zoo holds no pretrained agents of any condition; `tomnet agents train`"),
+        (("evaluate", "--population", "nowhere"), "nowhere: no such folder"),
+        (("evaluate", "--population", "."), "holds no trained agents of any condition; the folder of a run of"),
+        (("show",), "the zoo holds no pretrained agents of 5x5"),
+        (("show", "blnd"), "unknown condition 'blnd'; did you mean 'blind'?"),
+    ],
+)
+def test_a_mistake_is_answered_in_one_line(args, why, refusal):
+    assert why in refusal(*args)
+
+
+@pytest.mark.parametrize(
+    ("args", "why"),
+    [
+        (("--network", 3), "network = 3: this population has 0 to 2"),
+        (("--preferred", "D"), "unknown object 'D'; known: A, B, C"),
+        (("--preferred", 1), "unknown object '1'; known: A, B, C"),
+        (("--episodes", 0), "episodes = 0: must lie between 1 and 100"),
+        ((), "size = 11: these agents were trained on grids of 5"),
+    ],
+)
+def test_an_agent_that_cannot_be_shown(args, why, refusal, here):
+    save_agents(here / "zoo" / "agents", "3x3")
+    assert why in refusal("show", "3x3", *args)
+
+
+def test_a_folder_with_other_settings_is_left_alone(refusal, here):
+    write_json(here / "run" / "config.json", {"precious": True})
+    for more in ((), ("--resume",)):
+        line = refusal("train", "--preset", "smoke", "--out", here / "run", *more)
+        assert "holds no settings of a population; --out names another folder" in line
+        assert read_json(here / "run" / "config.json") == {"precious": True}
+
+
+def test_a_run_that_is_not_finished_is_not_taken_for_a_whole_one(refusal, here):
+    save_agents(here / "run", "3x3")
+    write_json(here / "run" / "config.json", {"conditions": ["3x3", "blind", "5x5"]})
+    for conditions in ((), ("3x3",)):
+        line = refusal("evaluate", *conditions, "--population", "run")
+        assert "run: holds no trained agents of blind and 5x5; is the run finished?" in line
+    write_json(here / "run" / "config.json", {"precious": True})
+    assert "config.json: holds no settings of a population" in refusal("evaluate", "--population", "run")
+
+
+def test_agents_that_a_population_lacks(refusal, here):
+    save_agents(here / "run", "3x3")
+    assert "run: holds no trained agents of 9x9; there are 3x3" in refusal("evaluate", "9x9", "--population", "run")
+    assert "3x3.safetensors: not a folder" in refusal("evaluate", "--population", "run/3x3.safetensors")
+
+
+def test_an_evaluation_on_no_levels_is_refused(refusal, here):
+    save_agents(here / "zoo" / "agents", "3x3")
+    for levels in (0, 100_000_000):
+        assert f"levels = {levels}: must lie between 1 and 1000" in refusal("evaluate", "--levels", levels)
+
+
+@pytest.mark.parametrize("command", [("train", "--preset", "smoke"), ("evaluate",), ("show", "3x3")])
+def test_a_folder_that_cannot_be_written_to_is_refused_before_the_work(command, refusal, here, monkeypatch):
+    save_agents(here / "zoo" / "agents", "3x3")
+    for work in (
+        "agents.population_training.train_population",
+        "experiments.deep_agents.evaluate_population",
+        "experiments.diaries.diaries",
+    ):
+        monkeypatch.setattr(f"tomnet.{work}", lambda *_, **__: pytest.fail("the work began"))
+    (here / "file").write_text("")
+    assert "cannot be written to" in refusal(*command, "--out", here / "file" / "below")
+
+
+def test_verdicts_need_agents_that_were_trained(tomnet, evaluated, here):
+    save_agents(here / "zoo" / "agents", "3x3")  # of the preset smoke
+    _, out, _ = tomnet("evaluate")
+    assert "not trained to decide" in out
+    assert "partly" not in out
+
+
+def test_a_damaged_population_is_named(refusal, here):
+    save_agents(here / "run", "3x3")
+    path = here / "run" / "3x3.safetensors"
+    path.write_bytes(path.read_bytes()[:-1])
+    assert "run/3x3.safetensors: truncated" in refusal("evaluate", "--population", "run")
+
+
+@pytest.mark.parametrize("command", [(), *((name,) for name in agents.AGENT_COMMANDS)])
+def test_help_is_there_for_every_command(command, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["agents", *command, "--help"])
+    assert not stopped.value.code
+    assert "usage: tomnet agents" in capsys.readouterr().out

@@ -1,0 +1,562 @@
+"""The `tomnet` command: what it prints, what it refuses, its exit codes, and runs that are stopped and go on."""
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from experiments.minds_small import save_populations
+from helpers import made_up, says
+
+from tomnet import zoo
+from tomnet.agents.population import load_condition
+from tomnet.cli import main as cli
+from tomnet.cli.arguments import check_writable
+from tomnet.experiments.claims.claim import Claim
+from tomnet.experiments.claims.statements import STATEMENTS
+from tomnet.experiments.registry import EXPERIMENTS
+from tomnet.experiments.run import AGENTS, OtherAgents, check_agents, load_result
+from tomnet.observer.checkpoint import OBSERVER_FORMAT, VERSION, save_observer
+from tomnet.observer.tomnet import ObserverConfig
+from tomnet.support import cpu
+from tomnet.support.errors import BadFile
+from tomnet.support.files import load_arrays, read_jsonl, write_json
+from tomnet.support.interrupts import Interrupted
+
+NAME, MEMBERS = "goal-inference", ["2d", "8d"]
+ROOT = Path(__file__).parents[1]
+CONFIG = ObserverConfig(channels=2, character_channels=2, character_depth=1, torso_depth=1)
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    """Every test in a folder of its own, and this process left as it is."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cli, "prepare_cpu", lambda: None)
+    monkeypatch.setattr(zoo, "FOLDER", tmp_path / "zoo")
+    return tmp_path
+
+
+@pytest.fixture
+def tomnet(capsys):
+    def run(*args) -> tuple[int, str, str]:
+        code = cli.main([str(arg) for arg in args])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def refusal(tomnet):
+    """The one line that comes with exit code 2."""
+
+    def run(*args) -> str:
+        code, out, err = tomnet(*args)
+        assert (code, out) == (2, "")
+        assert err.startswith("tomnet: ")
+        assert err.count("\n") == 1
+        return err
+
+    return run
+
+
+def save_members(folder: Path, pattern: str, preset: str = "smoke") -> None:
+    for seed, spec in enumerate(MEMBERS):
+        about = says(NAME, spec, preset, command="tomnet run", encounters=64)
+        save_observer(folder / pattern.format(spec), made_up(CONFIG, seed), about)
+
+
+@pytest.fixture
+def evaluated(monkeypatch):
+    """An evaluation that takes no time and remembers what it was given."""
+    given = {}
+
+    def evaluate(observers, agents, seed):
+        given.update(observers=observers, agents=agents, seed=seed)
+        return {"table": [1.0, float("nan")]}, [Claim("G1", "It predicts", "partly", 0.5, (0.4, 0.6), "share", "≥ 0.9")]
+
+    monkeypatch.setitem(EXPERIMENTS, NAME, dataclasses.replace(EXPERIMENTS[NAME], evaluate=evaluate))
+    return given
+
+
+# --- What it prints
+
+
+def test_list_names_every_experiment(tomnet):
+    code, out, _ = tomnet("list")
+    assert code == 0
+    assert all(name in out for name in EXPERIMENTS)
+
+
+def test_list_fits_eighty_columns_and_shows_only_what_was_measured(tomnet):
+    lines = tomnet("list")[1].splitlines()
+    assert max(map(len, lines)) <= 80
+    assert all(any(line.split()[:2] == [name, each.section] for line in lines) for name, each in EXPERIMENTS.items())
+    assert "not measured" not in " ".join(lines)
+    assert "not pretrained: random-agents, " in " ".join(lines)  # this zoo is empty
+
+
+def test_list_says_what_the_claims_are(tomnet):
+    code, out, _ = tomnet("list", "--claims")
+    assert code == 0
+    for claim, statement in STATEMENTS.items():
+        assert any(line.split()[:1] == [claim] and statement in line for line in out.splitlines())
+
+
+def test_the_version(tomnet):
+    assert tomnet("--version")[:2] == (0, "tomnet 0.1.0\n")
+
+
+@pytest.mark.parametrize("command", [(), *((name,) for name in cli.COMMANDS)])
+def test_help_is_there_for_every_command(command, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        cli.main([*command, "--help"])
+    assert not stopped.value.code
+    assert "usage: tomnet" in capsys.readouterr().out
+
+
+def test_help_and_mistakes_do_not_wait_for_jax():
+    code = "import sys; from tomnet.cli import main; main(['raport']); sys.exit('jax' in sys.modules)"
+    assert python(code).returncode == 0
+
+
+def test_evaluate_prints_the_claims(tomnet, evaluated, here):
+    save_members(here / "zoo" / NAME, "{}.safetensors", preset="laptop")
+    code, out, err = tomnet("evaluate", NAME)
+    assert code == 0
+    assert "G1" in out
+    assert "partly" in out
+    assert "goal-inference: 500 agents act" in err
+    assert evaluated["seed"] == 1
+    assert evaluated["agents"] == AGENTS["laptop"]
+    assert list(evaluated["observers"]) == MEMBERS
+
+
+def test_evaluate_json_is_strict_and_has_the_shape_of_the_report(tomnet, evaluated, here):
+    save_members(here / "run", "{}/observer.safetensors")
+    _, out, _ = tomnet("evaluate", NAME, "--model", here / "run", "--agents", 50, "--seed", 4, "--json")
+    plain = json.loads(out, parse_constant=pytest.fail)
+    assert set(plain) == {"claims", "experiments", "environment"}
+    assert plain["claims"]["G1"]["verdict"] == "partly"
+    assert plain["experiments"][NAME]["tables"] == {"table": [1.0, None]}
+    assert plain["environment"]["agents"] == 50
+    assert plain["environment"]["seed"] == 4
+
+
+def test_four_steps_of_training_give_no_verdict(tomnet, evaluated, here):
+    save_members(here / "zoo" / NAME, "{}.safetensors", preset="smoke")
+    out = tomnet("evaluate", NAME)[1]
+    assert "not trained to decide this" in out
+    assert "partly" not in out
+    assert "0.500" in out  # the numbers stay
+    assert json.loads(tomnet("evaluate", NAME, "--json")[1])["claims"]["G1"]["value"] == 0.5
+
+
+def test_bench_prints_each_row_as_it_comes(tomnet, monkeypatch, capsys):
+    row = {"part": "world", "what": "maze", "median": 1234.5, "unit": "steps/s", "notes": {"worlds": 8}}
+
+    def bench(parts):
+        yield row
+        assert "1,234 steps/s" in capsys.readouterr().out
+        yield row
+
+    monkeypatch.setattr("tomnet.cli.bench.bench", bench)
+    assert tomnet("bench", "world")[0] == 0
+
+
+def test_bench_json_is_nothing_but_json(tomnet, monkeypatch):
+    row = {"part": "world", "what": "maze", "median": 1234.5, "unit": "steps/s", "notes": {"worlds": 8}}
+    monkeypatch.setattr("tomnet.cli.bench.bench", lambda parts: iter([row, row]))
+    assert json.loads(tomnet("bench", "world", "--json")[1])["measurements"] == [row, row]
+
+
+def test_evaluate_draws_what_it_measured_where_it_is_told_to(tomnet, evaluated, here, monkeypatch):
+    drawn = []
+    monkeypatch.setattr("tomnet.figures.save_figures", lambda result, folder: drawn.append(folder))
+    save_members(here / "zoo" / NAME, "{}.safetensors")
+    assert tomnet("evaluate", NAME, "--out", "mine")[0] == 0
+    assert load_result(Path("mine")).experiment == NAME
+    assert drawn == [Path("mine/figures")]
+
+
+def test_results_become_a_page_and_slim_data_beside_it(tomnet, evaluated, here, refusal):
+    save_members(here / "zoo" / NAME, "{}.safetensors")
+    whole = tomnet("evaluate", NAME, "--json")[1]
+    Path("results.json").write_text(whole)
+    code, page, _ = tomnet("results", "results.json")
+    assert (code, page.count("[G1](#g1): **0.500 [0.400, 0.600]** share")) == (0, 1)
+    assert tomnet("results", "results.json", "--out", "results.md")[0] == 0
+    assert Path("results.md").read_text() == page
+    assert Path("results.json").read_text() == whole  # its tables are not lost
+    assert tomnet("results", "results.json", "--out", "docs/mine.md")[0] == 0
+    assert "tables" not in Path("docs/mine.json").read_text()
+    assert "[mine.json](mine.json)" in Path("docs/mine.md").read_text()
+    assert tomnet("results", "docs/mine.json")[1] == page
+    assert "out = mine.json: must end in .md" in refusal("results", "results.json", "--out", "mine.json")
+
+
+def test_an_observer_file_takes_the_place_of_the_pretrained_one(tomnet, evaluated, here):
+    save_members(here / "zoo" / NAME, "{}.safetensors")
+    other = made_up(CONFIG, seed=9)
+    save_observer(here / "mine", other, says(NAME, "8d", "laptop"))
+    assert tomnet("evaluate", NAME, "--model", here / "mine")[0] == 0
+    heard = evaluated["observers"]["8d"].prediction_net.action.dense.weight
+    assert np.array_equal(heard, other.prediction_net.action.dense.weight)
+
+
+def test_the_report_keeps_each_result_as_it_goes(tomnet, evaluated, here, monkeypatch):
+    save_members(here / "zoo" / NAME, "{}.safetensors")
+    monkeypatch.setattr("tomnet.report.build_report", lambda results, folder, **_: folder / "index.html")
+    code, out, err = tomnet("report", "--out", here / "report")
+    assert code == 0
+    assert "index.html" in out
+    assert "[1/1] goal-inference" in err
+    assert json.loads((here / "report" / f"{NAME}.json").read_text())["claims"][0]["id"] == "G1"
+
+
+@pytest.fixture
+def other_agents(here, monkeypatch):
+    """An observer in the zoo that met others than the 5x5 agents that are here."""
+    monkeypatch.setattr("tomnet.agents.population.PRETRAINED", save_populations(here / "agents", ("5x5",)))
+    observer = made_up(CONFIG)
+    met = says("false-beliefs", "5x5", populations={"5x5": "0" * 64})
+    save_observer(here / "zoo" / "false-beliefs" / "5x5.safetensors", observer, met)
+    return load_condition("5x5").digest
+
+
+REFUSED = "false-beliefs/5x5 met other agents of 5x5 than those here"
+
+
+def test_an_observer_is_not_evaluated_beside_other_agents(refusal, other_agents, here):
+    assert REFUSED in refusal("evaluate", "false-beliefs")
+
+
+def test_an_observer_is_evaluated_beside_the_agents_it_met(other_agents, here):
+    check_agents(EXPERIMENTS["false-beliefs"], {"5x5": {"populations": {"5x5": other_agents}}})
+    with pytest.raises(OtherAgents, match=REFUSED):
+        check_agents(EXPERIMENTS["false-beliefs"], {"5x5": {"populations": {}}})
+
+
+def test_in_the_report_an_observer_of_other_agents_waits(tomnet, evaluated, other_agents, here, monkeypatch):
+    save_members(here / "zoo" / NAME, "{}.safetensors")
+    built = {}
+    monkeypatch.setattr("tomnet.report.build_report", lambda results, folder, **told: built.update(told) or folder)
+    code, _, err = tomnet("report", "--out", here / "report")
+    assert code == 0
+    assert f"waits: {REFUSED}" in err
+    assert built["waiting"] == ["false-beliefs"]
+    assert not (here / "report" / "false-beliefs.json").exists()
+    assert (here / "report" / f"{NAME}.json").exists()
+
+
+def test_figures_are_drawn_again_without_training(tomnet, here, monkeypatch):
+    drawn = []
+    monkeypatch.setattr("tomnet.figures.save_figures", lambda result, folder: drawn.append(folder) or [folder / "a"])
+    result = {"experiment": NAME, "preset": "smoke", "seed": 0, "tables": {}, "claims": []}
+    write_json(here / "result.json", result)
+    assert tomnet("figures", here)[0] == 0
+    assert drawn == [here / "figures"]
+
+
+# --- What it refuses
+
+
+@pytest.mark.parametrize(
+    ("args", "why"),
+    [
+        (("raport",), "unknown command 'raport'; did you mean 'report'?"),
+        ((), "a command is missing"),
+        (("run", "goal-inferense"), "unknown experiment 'goal-inferense'; did you mean 'goal-inference'?"),
+        (("evaluate", "chess"), "unknown experiment 'chess'; known: "),
+        (("run", NAME, "--preset", "laptp"), "unknown preset 'laptp'; did you mean 'laptop'?"),
+        (("run", NAME, "--seed", "-1"), "seed = -1"),
+        (("run", NAME, "--seed", 2**40), "seed = "),
+        (("run", NAME, "--seed", "one"), "--seed = one: must be a whole number"),
+        (("run", NAME, "--seed=one"), "--seed = one: must be a whole number"),
+        (("evaluate", NAME, "--agents", "1.5"), "--agents = 1.5: must be a whole number"),
+        (("run", NAME, "--seed"), "--seed"),
+        (("run", NAME, "--seed", "--resume"), "--seed"),
+        (("run", NAME, "--sede", "1"), "unknown option '--sede'; did you mean '--seed'?"),
+        (("run", NAME, "--presett=smoke"), "unknown option '--presett'; did you mean '--preset'?"),
+        (("run", "--name", NAME), "unknown option '--name'; known: --out, --preset, --resume, --seed"),
+        (("list", "--all"), "unknown option '--all'"),
+        (("run", NAME, "--resume", "--out", "nowhere"), "nowhere: there is no run to go on with; without --resume"),
+        (("run",), "NAME"),
+        (("bench", "wrld"), "unknown part 'wrld'; did you mean 'world'?"),
+        (("evaluate", NAME), "the zoo holds no pretrained observers of goal-inference"),
+        (("evaluate", NAME, "--agents", 1), "agents = 1: must lie between 20 and 10000"),
+        (("evaluate", NAME, "--agents", 100_000_000), "agents = 100000000: must lie between 20 and 10000"),
+        (("run", NAME, "--out", ""), "--out is empty"),
+        (("run", NAME, "--out="), "--out is empty"),
+        (("figures", ""), "an argument is empty"),
+        (("evaluate", NAME, "--model", "nowhere"), "nowhere: no such file or directory"),
+        (("results", "nowhere"), "nowhere: no such file or directory"),
+        (("report",), "nothing is pretrained"),
+        (("figures", "nowhere"), "no such file or directory"),
+    ],
+)
+def test_a_mistake_is_answered_in_one_line(args, why, refusal):
+    assert why in refusal(*args)
+
+
+@pytest.mark.parametrize("found", ["result.json", "2d/config.json", "2d/checkpoint.safetensors"])
+def test_a_folder_with_a_run_is_left_alone(found, refusal, here):
+    (here / "run" / "2d").mkdir(parents=True)
+    (here / "run" / found).write_text("precious")
+    assert "--resume" in refusal("run", NAME, "--preset", "smoke", "--out", here / "run")
+    assert (here / "run" / found).read_text() == "precious"
+    assert [path.name for path in (here / "run").rglob("*") if path.is_file()] == [Path(found).name]
+
+
+def test_a_run_that_never_was_is_not_resumed(refusal, here):
+    refusal("run", NAME, "--preset", "smoke", "--resume")
+    assert list(here.iterdir()) == []
+
+
+def test_a_run_of_another_kind_is_not_resumed(refusal, here):
+    write_json(here / "run" / "2d" / "config.json", {"about": {"experiment": NAME, "preset": "laptop"}})
+    line = refusal("run", NAME, "--preset", "smoke", "--out", here / "run", "--resume")
+    assert "holds a run of goal-inference with preset laptop" in line
+
+
+def test_a_damaged_observer_is_named(refusal, here):
+    save_members(here / "zoo" / NAME, "{}.safetensors")
+    path = here / "zoo" / NAME / "8d.safetensors"
+    raw = bytearray(path.read_bytes())
+    raw[-1] ^= 1
+    path.write_bytes(raw)
+    assert f"{path}: damaged" in refusal("evaluate", NAME)
+    path.write_bytes(raw[:100])
+    assert str(path) in refusal("report")
+
+
+@pytest.mark.parametrize("plain", [[], {}, {"claims": []}, {"claims": [{}]}, {"claims": [{"interval": 3}]}])
+def test_figures_of_something_else_are_refused(plain, refusal, here):
+    write_json(here / "result.json", plain)
+    assert "result.json: holds no result" in refusal("figures", here)
+
+
+@pytest.mark.parametrize("where", ["file", "file/below"])
+@pytest.mark.parametrize("command", [("run", NAME, "--preset", "smoke"), ("report",)], ids=" ".join)
+def test_a_folder_that_cannot_be_written_to_is_refused_before_the_work(command, where, refusal, here, monkeypatch):
+    save_members(here / "zoo" / NAME, "{}.safetensors")
+    for work in ("run", "evaluate"):
+        monkeypatch.setattr(f"tomnet.experiments.run.{work}", lambda *_, **__: pytest.fail("the work began"))
+    (here / "file").write_text("")
+    assert f"{here / where}: cannot be written to" in refusal(*command, "--out", here / where)
+
+
+def test_a_read_only_folder_is_refused(here, monkeypatch):
+    monkeypatch.setattr("tomnet.cli.arguments.os.access", lambda path, mode: False)  # root may write anywhere
+    with pytest.raises(BadFile, match=f"run: cannot be written to: {here} is read-only"):
+        check_writable(Path("run"))
+
+
+def test_figures_are_not_drawn_where_they_cannot_be_written(refusal, here, monkeypatch):
+    monkeypatch.setattr("tomnet.figures.save_figures", lambda result, folder: pytest.fail("the work began"))
+    write_json(here / "result.json", {"experiment": NAME, "preset": "smoke", "seed": 0, "tables": {}, "claims": []})
+    (here / "figures").write_text("")
+    assert "figures: cannot be written to" in refusal("figures", here)
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating")])
+def test_too_little_memory_is_said_in_one_line(error, refusal, monkeypatch):
+    monkeypatch.setattr(cli.List, "__call__", lambda self: (_ for _ in ()).throw(error))
+    assert "out of memory" in refusal("list")
+
+
+def test_a_gpu_without_its_extra_names_it(refusal, monkeypatch):
+    monkeypatch.setenv("JAX_PLATFORMS", "cuda")
+    monkeypatch.setattr(cpu, "find_spec", lambda name: None)
+    assert "JAX's plugin for CUDA is not installed; pip install 'tomnet[cuda]' brings it" in refusal("list")
+
+
+@pytest.mark.parametrize("arguments", [("list",), ("list", "--claims"), ("run", "--help")], ids=" ".join)
+def test_a_terminal_without_unicode_gets_plainer_characters(arguments):
+    with module(*arguments, PYTHONIOENCODING="ascii", LC_ALL="C") as process:
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    assert out.isascii()
+    assert "?" not in out
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), Interrupted("interrupted at step 2 of 4")])
+def test_ctrl_c_is_130_and_one_line(error, tomnet, monkeypatch):
+    monkeypatch.setattr(cli.List, "__call__", lambda self: (_ for _ in ()).throw(error))
+    code, _, err = tomnet("list")
+    assert code == 130
+    assert err.startswith("tomnet: interrupted")
+    assert err.count("\n") == 1
+
+
+def test_a_bug_is_not_hidden(tomnet, monkeypatch):
+    monkeypatch.setattr(cli.List, "__call__", lambda self: {}["missing"])
+    with pytest.raises(KeyError):
+        tomnet("list")
+
+
+# --- Ctrl-C while nothing can stop
+
+# a command whose only step is a long one in C, as a compilation is: Python's own handlers wait for its end
+ONE_LONG_STEP = """
+import hashlib, sys
+from tomnet import cli
+
+def work(self):
+    print("working", file=sys.stderr, flush=True)
+    hashlib.pbkdf2_hmac("sha256", b"", b"", 200_000_000)
+
+cli.List.__call__ = work
+sys.exit(cli.main(["list"]))
+"""
+
+
+def test_ctrl_c_in_a_long_step_is_acknowledged_at_once_and_a_second_one_stops():
+    with started(ONE_LONG_STEP) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "working\n"
+        process.send_signal(signal.SIGINT)
+        line = process.stderr.readline()  # the step takes a minute or more
+        assert process.poll() is None
+        assert line == "tomnet: stopping once what is being compiled or computed is through; Ctrl-C again stops now\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == 130
+        assert process.stderr.read() == "tomnet: interrupted\n"
+
+
+# --- Runs that are stopped and go on
+
+# the real command on a smoke run made longer, with a checkpoint after every chunk and nothing to evaluate or draw
+LONG_RUN = """
+import dataclasses, sys, types
+from tomnet.cli.main import main
+from tomnet.experiments import goal_inference, registry
+
+def specs(preset):
+    spec = goal_inference.specs(preset)[0]
+    training = dataclasses.replace(spec.training, steps=40, checkpoint_seconds=0.0)
+    observer = dataclasses.replace(spec.observer, character_depth=1, torso_depth=1, heads=("action",))
+    return (dataclasses.replace(spec, training=training, observer=observer),)
+
+shortened = dict(specs=specs, evaluate=lambda observers, agents, seed: ({}, []))
+registry.EXPERIMENTS["goal-inference"] = dataclasses.replace(goal_inference.EXPERIMENT, **shortened)
+sys.modules["tomnet.figures"] = types.SimpleNamespace(save_figures=lambda result, folder: [])
+sys.exit(main(["run", "goal-inference", "--preset", "smoke", *sys.argv[1:]]))
+"""
+
+
+def started(code: str, *args) -> subprocess.Popen:
+    compiled = ROOT / ".cache" / "jax"
+    environ = os.environ | {"PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu", "JAX_COMPILATION_CACHE_DIR": str(compiled)}
+    command = [sys.executable, "-c", code, *map(str, args)]
+    return subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def python(code: str, *args) -> subprocess.CompletedProcess:
+    process = started(code, *args)
+    out, err = process.communicate(timeout=300)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def module(*arguments: str, **variables: str) -> subprocess.Popen:
+    command = [sys.executable, "-m", "tomnet", *arguments]
+    environ = os.environ | {"PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"} | variables
+    return subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_as_a_module_it_tells_the_shell_what_became_of_it():
+    process = module("evaluate", "goal-infrence")
+    assert "did you mean 'goal-inference'?" in process.communicate(timeout=60)[1]
+    assert process.returncode == 2
+
+
+@pytest.mark.parametrize("arguments", [("list",), ("evaluate", "--help")], ids=" ".join)
+def test_a_reader_who_has_had_enough_hears_no_complaint(arguments):
+    with module(*arguments) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()  # as `head` does
+        assert process.wait(timeout=60) == 141  # as a program that SIGPIPE stopped
+        assert process.stderr.read() == ""
+
+
+def stopped(number: int, after_step: int, folder: Path, *args) -> tuple[int, str]:
+    """Start the long run and send it a signal once it has come so far; its exit code and its last line."""
+    process = started(LONG_RUN, "--out", folder, *args)
+    metrics, deadline = folder / "2d" / "metrics.jsonl", time.monotonic() + 300
+    while not (metrics.exists() and any(row["step"] >= after_step for row in read_jsonl(metrics))):
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    process.send_signal(number)
+    err = process.communicate(timeout=60)[1]
+    return process.returncode, (err.splitlines() or [""])[-1]
+
+
+def test_a_run_killed_and_interrupted_goes_on_to_the_same_weights(here):
+    assert python(LONG_RUN, "--out", here / "undisturbed").returncode == 0
+
+    assert stopped(signal.SIGKILL, 6, here / "run")[0] == -signal.SIGKILL
+    code, line = stopped(signal.SIGINT, 14, here / "run", "--resume")
+    assert code == 130
+    assert line.startswith("tomnet: interrupted at step")
+    assert line.endswith("of 40; --resume goes on from there")
+    assert not (here / "run" / "result.json").exists()
+    resumed = python(LONG_RUN, "--out", here / "run", "--resume")
+    assert resumed.returncode == 0, resumed.stderr
+    assert (here / "run" / "result.json").exists()
+
+    mine, theirs = (
+        load_arrays(here / name / "2d" / "observer.safetensors", OBSERVER_FORMAT, VERSION)[0]
+        for name in ("run", "undisturbed")
+    )
+    assert mine.keys() == theirs.keys()
+    assert all(np.array_equal(mine[name], theirs[name]) for name in mine)
+    steps = [row["step"] for row in read_jsonl(here / "run" / "2d" / "metrics.jsonl")]
+    assert steps == list(range(2, 42, 2))  # none lost, none twice
+
+
+# --- Before JAX starts
+
+
+@pytest.fixture
+def environ(monkeypatch, here):
+    monkeypatch.setattr(cpu, "_keep_freed_memory", lambda: None)
+    for name in ("XLA_FLAGS", "JAX_PLATFORMS", "JAX_COMPILATION_CACHE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TOMNET_CACHE", str(here / "cache"))
+    return os.environ
+
+
+@pytest.mark.parametrize(
+    ("platforms", "jaxlib", "flags", "expected"),
+    [
+        ("", "0.10.2", "", cpu.OWN_CONVOLUTIONS),
+        ("cpu", "0.10.0", "--xla_a=1", f"--xla_a=1 {cpu.OWN_CONVOLUTIONS}"),
+        ("cpu", "0.11.0", "", ""),  # a flag that this version may not know would abort the process
+        ("cuda", "0.10.2", "", ""),
+        ("cpu", "0.10.2", "--xla_cpu_experimental_ynn_fusion_type=", "--xla_cpu_experimental_ynn_fusion_type="),
+    ],
+)
+def test_xla_is_given_only_flags_that_it_knows(platforms, jaxlib, flags, expected, environ, monkeypatch):
+    monkeypatch.setenv("JAX_PLATFORMS", platforms)
+    monkeypatch.setenv("XLA_FLAGS", flags)
+    monkeypatch.setattr(cpu, "version", lambda name: jaxlib)
+    cpu.prepare_cpu()
+    assert environ["XLA_FLAGS"] == expected
+
+
+def test_compiled_programs_are_kept_where_asked_or_not_at_all(environ, here, monkeypatch):
+    cpu.prepare_cpu()
+    assert environ["JAX_COMPILATION_CACHE_DIR"].startswith(str(here / "cache"))
+    monkeypatch.delenv("JAX_COMPILATION_CACHE_DIR")
+    (here / "file").write_text("")
+    monkeypatch.setenv("TOMNET_CACHE", str(here / "file"))
+    cpu.prepare_cpu()
+    assert "JAX_COMPILATION_CACHE_DIR" not in environ

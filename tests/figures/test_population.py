@@ -1,0 +1,238 @@
+"""Figures of deep RL agents, from tables made by hand: what is drawn where, and what captions say."""
+
+import io
+import json
+import math
+
+import numpy as np
+import pytest
+from figures.hand_made_agents import CONDITIONS, SIZE, metrics, tables
+from matplotlib.collections import PatchCollection
+from matplotlib.figure import Figure
+from PIL import Image
+
+from tomnet.figures import agent_episodes
+from tomnet.figures.gridworld import draw_belief, draw_fog, draw_level, draw_swap, with_subgoal
+from tomnet.figures.panels import compose, render
+from tomnet.figures.population import (
+    apart,
+    in_order,
+    learning_curves,
+    learning_panels,
+    memory_panels,
+    population_captions,
+    population_panels,
+    smooth,
+)
+from tomnet.figures.subgoal_task import outcome_of, trajectory_caption, trajectory_panels
+
+
+@pytest.fixture
+def axes():
+    return Figure().subplots()
+
+
+def filled(axes) -> list[set[tuple[int, int]]]:
+    """The cells of each collection of squares."""
+    found = []
+    for collection in axes.collections:
+        boxes = [path.get_extents() for path in collection.get_paths()]
+        found.append({(round((box.y0 + box.y1) / 2), round((box.x0 + box.x1) / 2)) for box in boxes})
+    return found
+
+
+# --- Learning
+
+
+def test_each_network_is_counted_for_its_own_condition():
+    curves = learning_curves(metrics())
+    assert list(curves) == list(CONDITIONS)
+    for place, name in enumerate(CONDITIONS):
+        assert curves[name]["returns"].shape == (6, 2)  # one network in each chunk
+        assert np.allclose(curves[name]["returns"][2], 0.3 + place)
+    assert np.isnan(curves["blind"]["returns"][0]).all()  # no episode had ended
+    assert np.isnan(curves["3x3"]["returns"][3:, 1]).all()  # it diverged
+    assert np.isfinite(curves["3x3"]["returns"][3:, 0]).all()
+
+
+def test_conditions_are_told_apart_even_in_chunks_smaller_than_their_number():
+    """Three networks a chunk and four conditions: the fourth network begins the second chunk."""
+    rows = [
+        {
+            "chunk": chunk,
+            "steps": 10,
+            "returns": {CONDITIONS[i % 4]: float(i % 4) for i in range(3 * chunk, 3 * chunk + 3)},
+            "each": [float(i % 4) for i in range(3 * chunk, 3 * chunk + 3)],
+            "diverged": [],
+        }
+        for chunk in range(4)
+    ]
+    for place, name in enumerate(CONDITIONS):
+        assert (learning_curves(rows)[name]["returns"] == place).all()
+
+
+def test_a_running_mean_passes_over_what_is_missing():
+    values = np.array([[math.nan], [1.0], [3.0], [math.nan], [5.0]])
+    assert np.array_equal(smooth(values, window=2)[:, 0], [math.nan, 1.0, 2.0, 3.0, 5.0], equal_nan=True)
+
+
+def test_names_of_lines_move_apart_as_little_as_need_be():
+    assert apart([0.0, 1.0, 2.0], 0.5) == [0.0, 1.0, 2.0]
+    assert apart([1.0, 1.0], 0.5) == [0.75, 1.25]
+    found = apart([0.0, 0.1, 0.2, 5.0], 1.0)
+    assert np.diff(found) == pytest.approx([1.0, 1.0, 3.9])
+    assert np.mean(found[:3]) == pytest.approx(0.1)
+
+
+# --- Every figure
+
+
+def test_every_figure_draws_the_same_from_what_json_keeps():
+    plain = json.loads(
+        json.dumps({"metrics": metrics(), "tables": tables(), "diaries": [recorded(), recorded("blind")]})
+    )
+
+    def drawn() -> dict[str, bytes]:
+        panels = {
+            **learning_panels(plain["metrics"]),
+            **population_panels(plain["tables"]),
+            **trajectory_panels(plain["diaries"]),
+        }
+        assert all(len(panel.alt) > 20 for specs in panels.values() for panel in specs)
+        return {stem: render(compose(specs), "svg") for stem, specs in panels.items()}
+
+    once = drawn()
+    assert set(once) == {"learning-curves", "performance", "acts-on-memory", "figure-10", "trajectories"}
+    assert once == drawn()
+
+
+def test_species_come_in_order_of_what_they_see():
+    assert in_order(["9x9", "oracle", "blind", "own", "3x3", "random"]) == [
+        "random",
+        "blind",
+        "3x3",
+        "9x9",
+        "oracle",
+        "own",
+    ]
+
+
+def test_captions_read_their_numbers_from_the_tables():
+    made = tables()
+    made["performance"]["5x5"]["return"]["mean"] = 0.777
+    captions = population_captions(made)
+    assert "5×5 0.78" in captions["performance"]
+    assert "oracle that sees everything earns 1.60" in captions["performance"]
+    assert "blind 0.25 (0.25), 3×3 0.81 (0.25), 5×5 0.81 (0.25), stateless 5×5" in captions["acts-on-memory"]
+    assert "in view, D_JS between the two next policies 0.345 nats" in captions["figure-10"]
+    assert "out of view, D_JS between the two next policies 0 (c)" in captions["figure-10"]
+    assert "200 stochastic rollouts" in captions["figure-10"]
+
+
+def test_a_kind_of_swap_that_was_not_found_is_left_out():
+    made = tables()
+    made["examples"]["in_view"] = None
+    assert "no swap in view" in population_captions(made)["figure-10"]
+    assert render(compose(population_panels(made)["figure-10"]), "svg")
+    made["examples"]["out_of_view"] = None
+    assert set(population_panels(made)) == set(population_captions(made)) == {"performance", "acts-on-memory"}
+    made["examples"] = {}  # the condition of the figure was not evaluated
+    assert set(population_panels(made)) == {"performance", "acts-on-memory"}
+
+
+def test_what_could_not_be_measured_is_left_out_not_invented():
+    made = tables()
+    for name in ("return", "subgoal_first"):
+        made["performance"]["3x3"][name] = {"mean": None, "interval": [None, None], "each": [None] * 3}
+    assert render(compose(population_panels(made)["performance"]), "svg")
+    assert "3×3 —" in population_captions(made)["performance"]
+
+
+def test_memory_is_drawn_beside_its_absence_species_by_species():
+    made = tables()["acts_on_memory"]
+    made["5x5"]["beyond_view"] = {"mean": None, "interval": [None, None], "each": [None] * 3}  # nothing beyond its view
+    figure = compose(memory_panels(made)["acts-on-memory"])
+    (axes,) = figure.subfigs[0].axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["blind", "3×3", "5×5", "stateless 5×5"]
+    points = [np.array(line.get_data(), float) for line in axes.lines]
+    means = {round(y, 2): x for x, y in (point[:, 0] for point in points if point.shape[1] == 1)}
+    never = {-0.18: 0.25, 0.82: 0.25, 1.82: 0.25, 2.82: 0.25}
+    assert means == pytest.approx({0.18: 0.25, 1.18: 0.8125, 2.18: math.nan, 3.18: 0.25} | never, nan_ok=True)
+
+
+# --- Maps
+
+
+def test_a_subgoal_is_a_star_and_no_fifth_letter(axes):
+    state = {"walls": [[0] * SIZE for _ in range(SIZE)], "object_cells": [4, -1, 24, 13]}
+    draw_level(axes, with_subgoal(state), grid=False)
+    assert sorted(text.get_text() for text in axes.texts) == ["A", "C"]
+    (star,) = axes.lines
+    assert star.get_marker() == "*"
+    assert (star.get_ydata()[0], star.get_xdata()[0]) == (2, 3)
+    eaten = Figure().subplots()
+    draw_level(eaten, with_subgoal({**state, "object_cells": [4, -1, 24, -1]}), grid=False)
+    assert not eaten.lines
+
+
+def test_fog_lies_where_the_agent_does_not_look(axes):
+    visibility = [[0, 1, 2], [2, 2, 2], [2, 2, 0]]
+    draw_fog(axes, visibility)
+    never, before = filled(axes)
+    assert never == {(0, 0), (2, 2)}
+    assert before == {(0, 1)}
+
+
+def test_a_belief_has_the_area_of_its_probability(axes):
+    belief = [0.0] * (SIZE * SIZE + 1)
+    belief[7], belief[10], belief[-1] = 0.64, 0.16, 0.2
+    draw_belief(axes, belief, 0, SIZE)
+    (circles,) = (artist for artist in axes.collections if isinstance(artist, PatchCollection))
+    boxes = [path.get_extents() for path in circles.get_paths()]
+    assert [(box.y0 + box.y1) / 2 for box in boxes] == pytest.approx([1, 2])
+    assert [(box.x0 + box.x1) / 2 for box in boxes] == pytest.approx([2, 0])
+    assert [box.width for box in boxes] == pytest.approx([0.8, 0.4])  # areas 4 : 1
+
+
+def test_a_swap_is_an_arrow_for_each_object_that_moved(axes):
+    axes.set(xlim=(-0.5, 4.5), ylim=(4.5, -0.5))
+    draw_swap(axes, before=[4, 20, 24], after=[20, 4, 24], size=SIZE)
+    assert len(axes.patches) == 2
+
+
+# --- Episodes
+
+
+def test_moments_hold_the_start_the_end_and_what_follows_the_subgoal():
+    assert agent_episodes.moments(recorded()) == [0, 1, 3, 5]
+    assert agent_episodes.moments(recorded(steps=1)) == [0]
+    assert agent_episodes.moments(recorded(steps=2)) == [0, 1]
+
+
+def test_what_became_of_an_episode():
+    assert outcome_of(recorded()) == "ate ★ and A, 6 steps"
+    quiet = recorded(steps=1)
+    quiet["steps"][0]["consumed"] = -1
+    assert outcome_of(quiet) == "ate nothing, 1 step"
+
+
+def test_each_episode_becomes_a_picture_and_a_film(tmp_path):
+    paths = agent_episodes.save_lives([recorded(steps=3), recorded("blind", steps=1)], tmp_path / "show")
+    assert [path.name for path in paths] == ["episode-1.png", "episode-1.gif", "episode-2.png", "episode-2.gif"]
+    for path in paths:
+        raw = path.read_bytes()
+        assert raw.startswith(b"\x89PNG" if path.suffix == ".png" else b"GIF8")
+    film = Image.open(io.BytesIO(paths[1].read_bytes()))
+    assert film.n_frames > 1  # frames that do not change are kept as one, shown longer
+    assert not list((tmp_path / "show").glob(".*"))
+
+
+def test_a_title_says_when_the_object_is_believed_to_be_gone():
+    assert agent_episodes._title(recorded(), 2) == "step 3, A gone: 25%"
+    sure = recorded()
+    sure["steps"][2]["belief"][-1] = 0.0
+    assert agent_episodes._title(sure, 2) == "step 3"
+
+
+def test_a_caption_names_the_object_that_all_are_after():
+    assert "after object A" in trajectory_caption([recorded(), recorded("blind")])

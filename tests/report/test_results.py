@@ -1,0 +1,82 @@
+import json
+from pathlib import Path
+
+import pytest
+from figures.hand_made import hand_made
+
+from tomnet.experiments.registry import EXPERIMENTS
+from tomnet.report.page import summary
+from tomnet.report.results import HEADLINES, measured, read_results, results_markdown, slim
+from tomnet.support.errors import BadFile
+from tomnet.support.files import read_json, write_json
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+@pytest.fixture(scope="module")
+def results():
+    return json.loads(json.dumps(summary([hand_made(name) for name in EXPERIMENTS])))
+
+
+def test_the_page_in_the_docs_is_what_the_command_writes():
+    page = results_markdown(read_results(DOCS / "results.json"))
+    assert (DOCS / "results.md").read_text() == page, "tomnet results docs/results.json --out docs/results.md"
+
+
+def test_the_docs_have_every_claim_and_no_tables():
+    results = read_json(DOCS / "results.json")
+    assert (DOCS / "results.json").stat().st_size <= 300 * 1024
+    assert set(results["claims"]) == {id for experiment in EXPERIMENTS.values() for id in experiment.claims}
+    assert not any("tables" in about for about in results["experiments"].values())
+
+
+def test_every_claim_is_told_with_its_numbers_and_its_rule(results):
+    page = results_markdown(results)
+    for id, claim in results["claims"].items():
+        part = page.split(f"\n### {id}\n")[1].split("\n##")[0]
+        for said in (claim["statement"], claim["verdict"], claim["unit"], claim["decided_by"], claim["paper"] or "—"):
+            assert said in part
+        assert f"**{measured(claim['value'], claim['interval'])}**" in part
+
+
+def test_the_table_has_a_line_for_each_experiment(results):
+    lines = [line for line in results_markdown(results).splitlines() if "`tomnet evaluate" in line]
+    for (name, experiment), line in zip(EXPERIMENTS.items(), lines, strict=True):
+        assert line.startswith(f"| [{', '.join(experiment.figures)}](#{name}) | `tomnet evaluate {name}` | ")
+        assert f"[{HEADLINES.get(name, experiment.claims[0])}](#" in line
+    assert set(HEADLINES) <= set(EXPERIMENTS)
+
+
+def test_the_tables_make_no_difference(results):
+    assert results_markdown(slim(results)) == results_markdown(results)
+
+
+def test_what_was_not_measured_has_no_number(results):
+    few = summary([hand_made("goal-inference")])
+    few["claims"]["G1"] |= {"value": None, "interval": [None, None]}
+    page = results_markdown(few)
+    assert "[G1](#g1): **—** share" in page
+    assert "random-agents" not in page
+
+
+def test_where_experiments_differ_all_of_their_settings_are_told():
+    one, other = hand_made("goal-inference"), hand_made("greedy-agents")
+    other.environment |= {"agents": 9, "commit": None}
+    page = results_markdown(summary([one, other]))
+    assert "`--agents 7, 9 --seed 3`" in page
+    assert ", —)." in page
+
+
+def test_numbers_have_as_many_digits_as_say_something():
+    assert measured(6.0, (5.0, 6.0)) == "6 [5, 6]"
+    assert measured(0.1634, None) == "0.163"
+    assert measured(-0.0012, [-0.0012, 0.02]) == "−0.0012 [−0.0012, 0.020]"
+
+
+@pytest.mark.parametrize(
+    "plain", [[], {}, {"claims": [], "experiments": {}, "environment": {}}, {"claims": {"G1": {}}}]
+)
+def test_other_json_is_refused(plain, tmp_path):
+    write_json(tmp_path / "other.json", plain)
+    with pytest.raises(BadFile, match="holds no results"):
+        read_results(tmp_path / "other.json")

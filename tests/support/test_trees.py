@@ -1,0 +1,21 @@
+"""Parts of PyTrees, and several as one."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from tomnet.support.trees import concatenate, pick, stack
+
+TREE = {"a": jnp.arange(6).reshape(3, 2), "b": (jnp.arange(3),)}
+
+
+@pytest.mark.parametrize("index", [0, slice(1, 3), (1, ...), None, np.array([2, 0]), jnp.array([[1], [2]])])
+def test_a_part_is_that_part_of_every_array(index):
+    part = pick(TREE, index)
+    assert np.array_equal(part["a"], np.asarray(TREE["a"])[index])
+    assert np.array_equal(part["b"][0], np.asarray(TREE["b"][0])[index])
+
+
+def test_several_become_one_along_a_new_axis_or_along_the_first():
+    assert stack([TREE, TREE])["a"].shape == (2, 3, 2)
+    assert concatenate(tree for tree in (TREE, pick(TREE, slice(1))))["b"][0].tolist() == [0, 1, 2, 0]

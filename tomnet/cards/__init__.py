@@ -1,0 +1,1 @@
+"""Model cards, and how a finished run is adopted into the zoo."""

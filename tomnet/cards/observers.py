@@ -1,0 +1,249 @@
+"""Model cards: what a pretrained observer is, how it was trained, what was measured, where it ends."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..experiments.claims.claim import Claim
+from ..experiments.experiment import Experiment, ObserverSpec, Result
+from ..experiments.run import check_preset
+from ..observer.tomnet import ToMnet
+from ..support.named_arrays import named_arrays
+from .descriptions import (
+    character_embedding,
+    character_net,
+    convolutions,
+    mental_net,
+    pieces,
+    predicts,
+    seen_before,
+    world_words,
+)
+
+Observers = dict[str, tuple[ToMnet, dict[str, Any]]]
+"""By name, each with what it says about itself."""
+LOSSES = ("network", "ideal", "no_past")  # the columns that make a table one of losses
+COLUMNS = (*LOSSES, "captured")
+
+
+def compose_card(experiment: Experiment, observers: Observers, result: Result) -> str:
+    specs = {name: spec_of(experiment, name, about) for name, (_, about) in observers.items()}
+    losses = _losses(result.tables, next(iter(specs.values())))
+    sections = (
+        _what_it_is(experiment, observers, specs),
+        _training(observers),
+        _architecture(observers, specs),
+        _evaluation(experiment, result),
+        losses,
+        _use_and_limits(experiment, observers, specs, result, bool(losses)),
+    )
+    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def spec_of(experiment: Experiment, name: str, about: dict[str, Any]) -> ObserverSpec:
+    """How an observer of this name was trained: the header says with which preset."""
+    specs = experiment.specs(check_preset(about["preset"]))
+    return next(spec for spec in specs if spec.name == name)
+
+
+def _what_it_is(experiment: Experiment, observers: Observers, specs: dict[str, ObserverSpec]) -> str:
+    names = ", ".join(f"`{name}`" for name in observers)
+    figures = f"figure{'s' if len(experiment.figures) > 1 else ''} {', '.join(experiment.figures)}"
+    place = f"section {experiment.section} ({figures})"
+    rows = [
+        (name, specs[name].species.words(), seen_before(specs[name], observer.config), predicts(observer.config))
+        for name, (observer, _) in observers.items()
+    ]
+    columns = ("observer", "trained on", "has seen of an agent when asked", "predicts")
+    return f"""# {experiment.title}: pretrained observers
+
+Observers (ToMnets) for {place} of "Machine Theory of Mind": {names}.
+Each is shown a state and predicts what the agent will do from there, by what it has seen of that agent before.
+{_snapshots(specs)}
+{table(columns, rows)}
+
+    tomnet evaluate {experiment.name}     # measures them on agents they have never met
+
+Licence: Apache-2.0, as the code. The training data are simulated episodes; no other data were used."""
+
+
+def _snapshots(specs: dict[str, ObserverSpec]) -> str:
+    some = any(spec.encounter_spec.snapshots for spec in specs.values())
+    return "A snapshot is a single state and the action taken there, one of each past episode.\n" if some else ""
+
+
+def _training(observers: Observers) -> str:
+    rows = []
+    for name, (_, about) in observers.items():
+        place = about.get("environment", {})
+        rows.append(
+            (
+                name,
+                about.get("preset", "–"),
+                f"{about.get('encounters', 0):,}",
+                f"{about.get('seconds', 0):,.0f}",
+                about.get("seed", "–"),
+                f"{place.get('device', '–')}, {place.get('cores', '–')} cores",
+                versions(place),
+            )
+        )
+    columns = ("observer", "preset", "encounters", "seconds", "seed", "device", "versions")
+    commands = sorted({about.get("command", "–") for _, about in observers.values()})
+    return "\n\n".join(["## Training", table(columns, rows), code(commands)])
+
+
+def versions(place: dict[str, Any]) -> str:
+    """What something was trained with, as its environment says."""
+    commit = place.get("commit") or "–"
+    return f"tomnet {place.get('tomnet', '–')}, jax {place.get('jax', '–')}, commit {commit}"
+
+
+def _architecture(observers: Observers, specs: dict[str, ObserverSpec]) -> str:
+    rows = []
+    for name, (observer, _) in observers.items():
+        config = observer.config
+        count = sum(array.size for array in named_arrays(observer).values())
+        rows.append(
+            (
+                name,
+                character_net(config),
+                character_embedding(specs[name], config),
+                mental_net(specs[name], config),
+                f"{convolutions(config.torso_depth)}, {config.channels} channels",
+                ", ".join(config.heads),
+                f"{count:,}",
+            )
+        )
+    columns = ("observer", "character net", "embedding", "mental net", "prediction torso", "heads", "parameters")
+    return "## Architecture\n\n" + table(columns, rows)
+
+
+def _evaluation(experiment: Experiment, result: Result) -> str:
+    place = result.environment
+    agents = place.get("agents", "–")
+    if experiment.about_networks:
+        whose = (
+            f"With `--agents {agents}` and seed {result.seed}, on agents of held-out networks: none of them was met in "
+            "training. Agents that were serve for comparison and to fit read-outs only"
+        )
+    else:
+        whose = f"On {agents} agents drawn with seed {result.seed}, none of them met in training"
+    how = f"{whose} ({place.get('device', '–')}, {place.get('cores', '–')} cores, commit {place.get('commit') or '–'})."
+    return "\n\n".join(["## Evaluation", how, claims_table(result)])
+
+
+def claims_table(result: Result) -> str:
+    """Every claim with its verdict, and the rule that decides it."""
+    rows = [_claim_row(claim) for claim in result.claims]
+    rules = "\n".join(f"- {claim.id}: {claim.unit}. {claim.decided_by}." for claim in result.claims)
+    columns = ("claim", "verdict", "value", "95% interval", "ideal, or the agents themselves", "what the paper says")
+    return "\n\n".join([table(columns, rows), "How each is decided:", rules])
+
+
+def _claim_row(claim: Claim) -> tuple[str, ...]:
+    ideal = "–" if claim.ideal is None else number_text(claim.ideal)
+    return (claim.id, claim.verdict, number_text(claim.value), interval_text(claim.interval), ideal, claim.statement)
+
+
+def _losses(tables: dict[str, Any], spec: ObserverSpec) -> str:
+    """Empty where an evaluation measured none."""
+    parts = []
+    for title, heads in _loss_tables("", tables, spec):
+        rows = [(head, *(number_text(row.get(name)) for name in COLUMNS)) for head, row in heads.items()]
+        parts += [title, table(("prediction", "network", "ideal observer", "no past", "captured"), rows)]
+    if "bayes_divergence" in tables:
+        rows = [
+            (row["member"], row["past"], number_text(row["kl"]), interval_text(row["interval"]))
+            for row in tables["bayes_divergence"]
+        ]
+        parts.append("KL from the exact Bayesian predictive, on the species that each was trained on")
+        parts.append(table(("observer", pieces(0, spec).removeprefix("0 "), "KL", "95% interval"), rows))
+    own = [row for row in tables.get("losses", ()) if not row["shuffled"]]
+    if own:
+        rows = [
+            (row["observer"], row["part"], row["head"], number_text(row["loss"]), interval_text(row["interval"]))
+            for row in own
+        ]
+        parts.append(table(("observer", "agents", "prediction", "loss", "95% interval"), rows))
+    return "\n\n".join(["## Losses, in nats", *parts]) if parts else ""
+
+
+def _loss_tables(where: str, value: Any, spec: ObserverSpec) -> Iterator[tuple[str, dict[str, dict]]]:
+    """Every table of the network's losses beside the ideal observer's, wherever an experiment keeps it."""
+    if isinstance(value, list):
+        for row in value:
+            if isinstance(row, dict) and "heads" in row:
+                yield f"After {pieces(row['past'], spec)}", row["heads"]
+    if isinstance(value, dict):
+        if value and all(isinstance(row, dict) and set(LOSSES) <= row.keys() for row in value.values()):
+            yield f"Observer `{where}`", value
+            return
+        for name, inner in value.items():
+            yield from _loss_tables(name, inner, spec)
+
+
+def _use_and_limits(
+    experiment: Experiment, observers: Observers, specs: dict[str, ObserverSpec], result: Result, losses: bool
+) -> str:
+    configs = [observer.config for observer, _ in observers.values()]
+    worlds = "; ".join(dict.fromkeys(world_words(spec.world) for spec in specs.values()))
+    lines = [
+        "For research and teaching: to redraw the paper's figures, to compare with other observers, to start from.",
+        f"They know {worlds}; and agents like those they were trained on.",
+        "About other agents, other worlds, animals or people they say nothing.",
+    ]
+    if experiment.about_networks:
+        lines.append("Those agents have [a card of their own](../agents/README.md), and limits of their own.")
+    if losses:
+        lines.append("Their probabilities are calibrated only as far as the losses above show.")
+    if any(config.character_size for config in configs):
+        lines.append("An embedding groups agents by what they did, not by what they are.")
+    if any("belief" in config.heads for config in configs):
+        lines.append("A predicted belief is what such an agent would report, which need not be what it acts on.")
+    return "\n\n".join(["## Intended use and limits", "\n".join(lines), shortfalls(result)])
+
+
+def shortfalls(result: Result) -> str:
+    """What an evaluation says that the paper's claims do not hold of, or not wholly."""
+    if not result.claims:
+        return "None of the paper's claims was evaluated."
+    short = [claim for claim in result.claims if claim.verdict != "reproduced"]
+    if not short:
+        return "All of the paper's claims that were evaluated are reproduced."
+    rows = [
+        f"- {claim.id}, {claim.verdict}. {claim.statement}: {number_text(claim.value)} "
+        f"({interval_text(claim.interval)}), {claim.unit}; {claim.decided_by}.{detail_text(claim)}"
+        for claim in short
+    ]
+    return "\n".join(["Short of the paper's claims:", "", *rows])
+
+
+def detail_text(claim: Claim) -> str:
+    """What else was measured, where it is a number or a yes or no: the value alone may look like a pass."""
+    plain = {name.replace("_", " "): value for name, value in claim.detail.items()}
+    told = [f"{name} {_plainly(value)}" for name, value in plain.items() if isinstance(value, bool | int | float)]
+    return f" Measured besides: {', '.join(told)}." if told else ""
+
+
+def _plainly(value: bool | int | float) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value) if isinstance(value, int) else number_text(value)
+
+
+def table(columns: tuple[str, ...], rows: list[tuple]) -> str:
+    lines = [columns, ("---",) * len(columns), *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+def code(lines: list[str]) -> str:
+    return "\n".join(f"    {line}" for line in lines)
+
+
+def number_text(value: float | None) -> str:
+    if value is None or value != value:
+        return "–"
+    return f"{value:.{4 if 0 < abs(value) < 0.01 else 3}f}"
+
+
+def interval_text(interval: tuple[float, float] | None) -> str:
+    return "–" if interval is None else f"{number_text(interval[0])} … {number_text(interval[1])}"

@@ -1,0 +1,182 @@
+"""`tomnet agents`: populations of deep RL agents, trained, measured and shown."""
+
+import dataclasses
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, arg
+
+from ..support.errors import nearest
+from ..support.progress import narrated
+from .arguments import Seed, check_between, check_resume, check_seed, check_writable, object_number
+from .console import print_claims, print_hands, print_json, print_memory, print_minds, print_performance
+
+if TYPE_CHECKING:
+    from ..agents.population import Population
+    from ..experiments.experiment import Result
+
+Where = Annotated[
+    Path | None,
+    arg(metavar="DIR", help="a finished run of `agents train`", help_behavior_hint="(default: pretrained)"),
+]
+LEVELS, MOST_LEVELS = 64, 1_000
+MOST_EPISODES = 100
+
+
+@dataclasses.dataclass
+class Train:
+    """Bring up a population: networks of every condition side by side, the best of each kept."""
+
+    preset: Annotated[
+        str, arg(metavar="PRESET", help="smoke (hardly trains), laptop (one condition, two cores) or full (one GPU)")
+    ] = "laptop"
+    seed: Annotated[int, arg(metavar="N", help="of the weights, of the levels and of the split")] = 0
+    out: Annotated[
+        Path | None,
+        arg(metavar="DIR", help="the run folder", help_behavior_hint="(default: runs/agents-PRESET-SEED)"),
+    ] = None
+    resume: bool = False
+    """go on with the run in that folder"""
+    chunk: Annotated[
+        int | None, arg(metavar="N", help="networks side by side", help_behavior_hint="(default: the preset's)")
+    ] = None
+
+    def __call__(self) -> None:
+        from ..agents.population_training import METRICS, POPULATION_PRESETS, train_population
+        from ..figures import save
+        from ..figures.panels import compose_all
+        from ..figures.population import learning_panels
+        from ..support.files import read_jsonl
+        from ..support.provenance import provenance
+        from ..support.run_folder import CONFIG
+
+        if self.preset not in POPULATION_PRESETS:
+            raise nearest(self.preset, POPULATION_PRESETS, "preset")
+        check_seed(self.seed)
+        training = POPULATION_PRESETS[self.preset]
+        if self.chunk is not None:
+            training = dataclasses.replace(training, chunk=self.chunk)
+        command = f"tomnet agents train --preset {self.preset} --seed {self.seed}"
+        if self.chunk is not None:
+            command += f" --chunk {self.chunk}"
+        folder = self.out or Path("runs") / f"agents-{self.preset}-{self.seed}"
+        check_resume(self.resume, folder, found=(folder / CONFIG).exists())
+        check_writable(folder)
+        about = {"preset": self.preset, "command": command, "environment": provenance()}
+        populations = train_population(training, folder, seed=self.seed, about=about, resume=self.resume)
+        save(compose_all(learning_panels(read_jsonl(folder / METRICS))), folder / "figures")
+        for name, population in populations.items():
+            best, worst = population.returns[0], population.returns[-1]
+            returns = f"worst to best {worst:.3f} to {best:.3f} on the levels they were chosen by"
+            print(f"{folder / name}.safetensors: {len(population)} kept, {returns}")
+
+
+@dataclasses.dataclass
+class Evaluate:
+    """Measure a population beside an oracle and a random walk, on levels that it has never met."""
+
+    conditions: Annotated[
+        Positional[tuple[str, ...]], arg(metavar="[CONDITION …]", help="such as 5x5 or blind; all where none is named")
+    ] = ()
+    population: Where = None
+    seed: Seed = 1  # the pretrained agents were trained with seed 0
+    levels: Annotated[int, arg(metavar="N", help="one episode of each network on each")] = LEVELS
+    out: Annotated[
+        Path | None,
+        arg(metavar="DIR", help="also write result.json and the figures here", help_behavior_hint="(default: no)"),
+    ] = None
+    json: bool = False
+    """print claims, tables and environment as JSON"""
+
+    def __call__(self) -> None:
+        from ..report.page import summary
+
+        check_seed(self.seed)
+        check_between("levels", self.levels, 1, MOST_LEVELS)
+        if self.out is not None:
+            check_writable(self.out)
+        populations = find_populations(self.conditions, self.population)
+        result = measure(populations, levels=self.levels, seed=self.seed)
+        if self.out is not None:
+            from ..experiments.analysis.agent_episodes import same_level
+            from ..figures import save
+            from ..figures.agent_episodes import species_panels
+            from ..figures.panels import compose_all
+            from ..figures.population import population_panels
+            from ..support.files import write_json
+            from ..support.streams import EVALUATION_STREAM, stream
+
+            write_json(self.out / "result.json", result.to_json())
+            lived = same_level(stream(self.seed, EVALUATION_STREAM), populations)
+            panels = {**population_panels(result.tables), **species_panels(lived)}
+            save(compose_all(panels), self.out / "figures")
+        if self.json:
+            print_json(summary([result]))
+        else:
+            print_performance(result)
+            print_minds(result)
+            print_memory(result)
+            print_hands(result)
+            print_claims(result)
+
+
+@dataclasses.dataclass
+class Show:
+    """Draw a few episodes of one agent: what it sees, what it has seen, where it believes its object to be."""
+
+    condition: Annotated[Positional[str], arg(metavar="[CONDITION]", help="such as 5x5 or blind")] = "5x5"
+    population: Where = None
+    network: Annotated[int, arg(metavar="N", help="which of the kept networks; 0 is the best")] = 0
+    preferred: Annotated[str, arg(metavar="LETTER", help="the object that it is after")] = "A"
+    episodes: Annotated[int, arg(metavar="N", help="how many")] = 3
+    seed: Seed = 1
+    out: Annotated[
+        Path | None,
+        arg(metavar="DIR", help="where to", help_behavior_hint="(default: runs/show-CONDITION)"),
+    ] = None
+
+    def __call__(self) -> None:
+        check_seed(self.seed)
+        check_between("episodes", self.episodes, 1, MOST_EPISODES)
+        folder = self.out or Path("runs") / f"show-{self.condition}"
+        check_writable(folder)
+        (population,) = find_populations((self.condition,), self.population).values()
+        preferred = object_number(self.preferred, population.objects)
+        from ..experiments.analysis.agent_episodes import recorded_episodes
+        from ..figures.agent_episodes import save_lives
+        from ..support.streams import EVALUATION_STREAM, stream
+
+        key = stream(self.seed, EVALUATION_STREAM)
+        told = recorded_episodes(key, population, network=self.network, preferred=preferred, count=self.episodes)
+        for path in save_lives(told, folder):
+            print(path)
+
+
+AGENT_COMMANDS: dict[str, type] = {"train": Train, "evaluate": Evaluate, "show": Show}
+
+
+def measure(populations: "dict[str, Population]", *, levels: int, seed: int) -> "Result":
+    """What a population is like, in the shape of an experiment's result."""
+    from ..experiments.analysis.population import evaluate_population
+    from ..experiments.experiment import Result
+    from ..support.provenance import provenance
+
+    started = time.monotonic()
+    with narrated("agents"):
+        tables, claims = evaluate_population(populations, levels=levels, seed=seed)
+    presets = sorted({str(population.about.get("preset", "–")) for population in populations.values()})
+    agents = sum(len(population) for population in populations.values())
+    seconds = round(time.monotonic() - started, 1)
+    environ = provenance() | {"agents": agents}
+    return Result("deep-agents", " and ".join(presets), seed, tables, claims, seconds, environ)
+
+
+def find_populations(conditions: tuple[str, ...], folder: Path | None) -> "dict[str, Population]":
+    """The populations of these conditions, or of all there are, from a run folder or the zoo."""
+    from .. import zoo
+    from ..agents.population import find_condition
+
+    for name in conditions:
+        find_condition(name)
+    return zoo.populations(folder, conditions)

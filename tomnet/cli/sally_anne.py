@@ -1,0 +1,103 @@
+"""`tomnet sally-anne`: the classic test of false beliefs as a story in six pictures."""
+
+import dataclasses
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import arg
+
+from ..support.errors import BadFile, TomnetError
+from ..support.progress import narrated, stage
+from .arguments import Seed, check_between, check_seed, check_writable, object_number
+from .console import say
+
+if TYPE_CHECKING:
+    from ..observer.tomnet import ToMnet
+
+TELLERS = (("explicit-beliefs", "mixed"), ("false-beliefs", "5x5"))
+"""Whoever is pretrained, in this order; of a 5×5 agent, first the one that knows no others."""
+MOST_PAST = 100
+
+
+@dataclasses.dataclass
+class SallyAnne:
+    """An agent, an object moved behind its back, and an observer that says what the agent will do.
+
+    On two cores about 40 s the first time, when programs are compiled, and 15 s afterwards.
+    """
+
+    condition: Annotated[str, arg(metavar="CONDITION", help="how far the agent sees: 3x3, 5x5, 7x7 or 9x9")] = "5x5"
+    distance: Annotated[int, arg(metavar="N", help="cells between the agent and what is moved, 1 to 6")] = 4
+    prefers: Annotated[str, arg(metavar="LETTER", help="the object that the agent likes")] = "A"
+    network: Annotated[
+        int | None,
+        arg(
+            metavar="N",
+            help="one of the held-out networks",
+            help_behavior_hint="(default: the one that acts most clearly on what it believes)",
+        ),
+    ] = None
+    past: Annotated[int, arg(metavar="N", help="episodes in which the observer has seen it before")] = 4
+    population: Annotated[
+        Path | None,
+        arg(metavar="DIR", help="of agents, from `agents train`", help_behavior_hint="(default: pretrained)"),
+    ] = None
+    model: Annotated[
+        Path | None, arg(metavar="FILE", help="an observer file", help_behavior_hint="(default: pretrained)")
+    ] = None
+    seed: Seed = 1
+    out: Annotated[Path, arg(metavar="DIR", help="where to")] = Path("sally-anne")
+
+    def __call__(self) -> None:
+        from ..agents.population import load_condition
+        from ..experiments.false_belief.story import Cast, check_past, moral, tell
+        from ..experiments.run import check_populations
+        from ..figures import save
+        from ..figures.story import draw_story
+        from ..support.files import write_json
+        from ..support.streams import EVALUATION_STREAM, stream
+        from ..world.gridworld import SUBGOAL_MAZE
+
+        started = time.monotonic()
+        check_seed(self.seed)
+        check_between("past", self.past, 0, MOST_PAST)
+        check_writable(self.out)
+        cast = Cast(self.condition, object_number(self.prefers, SUBGOAL_MAZE.objects), self.network, self.population)
+        warning = check_past(self.past)
+        if warning:
+            say(f"tomnet: {warning}")
+        key = stream(self.seed, EVALUATION_STREAM)
+        observer, met = observer_of(self.model, cast.condition)
+        if cast.condition in met:
+            here = load_condition(cast.condition, self.population).digest
+            check_populations("the observer", met, {cast.condition: here})
+        with narrated("sally-anne"):
+            story = tell(key, observer, cast, distance=self.distance, past=self.past)
+            write_json(self.out / "story.json", story)
+            print(moral(story), flush=True)
+            stage("six pictures")
+            for path in save(draw_story(story), self.out):
+                print(path)
+        chosen = "" if self.network is not None else ": of those held out, the one that acts most clearly on its belief"
+        say(f"network {story['network']}{chosen}; after {time.monotonic() - started:.0f} s")
+
+
+def observer_of(model: Path | None, condition: str) -> "tuple[ToMnet, dict[str, str]]":
+    """The one that was asked for, or of the pretrained ones the one that knows this condition best; and the
+    populations that it met."""
+    from .. import zoo
+    from ..observer.checkpoint import load_observer
+    from ..observer.training import OBSERVER
+
+    if model is not None and model.is_dir():
+        raise BadFile(model, "is a folder", f"--model names an observer file, such as {OBSERVER} of a run")
+    if model is not None:
+        observer, about = load_observer(model)
+        return observer, about.get("populations", {})
+    for experiment, spec in sorted(TELLERS, key=lambda teller: teller[1] != condition):
+        if zoo.available(experiment):
+            observer, about = zoo.load_all(experiment)[spec]
+            return observer, about["populations"]
+    names = " or ".join(experiment for experiment, _ in TELLERS)
+    raise TomnetError(f"the zoo holds no pretrained observer of {names}; `tomnet run` trains one, --model names a file")

@@ -1,0 +1,1 @@
+"""What experiments share to look at agents, embeddings and beliefs."""

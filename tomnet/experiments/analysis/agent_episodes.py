@@ -1,0 +1,107 @@
+"""Episodes as deep RL agents live them: what each has seen, and where it believes its preferred object to be.
+
+Plain tables, for figures that never run an agent.
+"""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+from jaxtyping import Array, Float, Key, Scalar
+
+from ...agents.actor_critic import DeepAgent
+from ...agents.population import Population
+from ...episodes.episode import Episode
+from ...episodes.rollout import continue_rollout, start_rollout
+from ...support.errors import BadSetting
+from ...support.trees import pick
+from ...world.gridworld import SUBGOAL_MAZE, Level, World
+from ...world.levels import draw_levels
+from ..false_belief.visibility import visibility_map
+from .examples import first_of
+from .population import Reachable
+
+DRAWN = 32  # levels, for one on which everything is in reach
+
+
+def recorded_episodes(
+    key: Key[Scalar, ""],
+    population: Population,
+    *,
+    network: int = 0,
+    preferred: int = 0,
+    count: int = 4,
+    world: World = SUBGOAL_MAZE,
+) -> list[dict[str, Any]]:
+    """The first `count` episodes of one agent on levels drawn for the occasion: none is chosen by its outcome."""
+    if count < 1:
+        raise BadSetting("episodes", count, "must be above 0")
+    level_key, act_key = jax.random.split(key)
+    return ongoing(act_key, population, draw_levels(level_key, count, world), world, network, preferred)
+
+
+def same_level(
+    key: Key[Scalar, ""], populations: dict[str, Population], *, world: World = SUBGOAL_MAZE
+) -> list[dict[str, Any]]:
+    """The best network of each species on one level: the first drawn on which everything is in reach."""
+    level_key, act_key = jax.random.split(key)
+    mazes = draw_levels(level_key, DRAWN, world)
+    reach = Reachable(mazes, world)
+    chosen = first_of(reach.subgoal & reach.objects.all(1), np.ones(DRAWN, bool))
+    level = jax.tree.map(lambda leaf: leaf[chosen][None], mazes)
+    return [ongoing(act_key, population, level, world)[0] for population in populations.values()]
+
+
+def ongoing(
+    key: Key[Scalar, ""], population: Population, levels: Level, world: World, network: int = 0, preferred: int = 0
+) -> list[dict[str, Any]]:
+    """One agent's episode on each level."""
+    agent = population.agent(network, preferred)
+    count = levels.start_cell.shape[0]
+    lived = jax.tree.map(np.asarray, live(jax.random.split(key, count), agent, levels, world))
+    about = {
+        "condition": population.condition.name,
+        "field_of_view": population.condition.field_of_view,
+        "remembers": population.condition.remembers,
+        "network": network,
+        "preferred": preferred,
+    }
+    reach = int(agent.senses.reach)
+    one_by_one = (pick(lived, i) for i in range(count))
+    return [about | plain_diary(episode, beliefs, reach) for episode, beliefs in one_by_one]
+
+
+@eqx.filter_jit
+def live(
+    keys: Key[Array, "episode"], agent: DeepAgent, levels: Level, world: World
+) -> tuple[Episode, Float[Array, "episode time place"]]:
+    def one(key, level):
+        def believed(agent, memory, state):
+            return agent.belief(memory, world)[agent.preferred]
+
+        partial_rollout = continue_rollout(key, agent, start_rollout(agent, level, world), world, record=believed)
+        return partial_rollout.episode, partial_rollout.recorded
+
+    return jax.vmap(one)(keys, levels)
+
+
+def plain_diary(episode: Episode, beliefs: np.ndarray, reach: int) -> dict[str, Any]:
+    """One entry for each step: the state before the action, what is in view, the belief, the action."""
+    cells, size = np.asarray(episode.agent_cells), episode.size
+    steps = [
+        {
+            "agent_cell": int(cells[time]),
+            "object_cells": np.asarray(episode.object_cells)[time].tolist(),
+            "visibility": visibility_map(cells[: time + 1], reach, size).tolist(),  # 0 never, 1 before, 2 now
+            "belief": np.round(beliefs[time].astype(float), 4).tolist(),  # every cell, and last, that it is nowhere
+            "action": int(episode.actions[time]),
+            "consumed": int(episode.consumed[time]),
+        }
+        for time in range(int(episode.length))
+    ]
+    return {
+        "walls": np.asarray(episode.walls).astype(int).tolist(),
+        "steps": steps,
+        "final_cell": int(episode.final_cell),
+    }

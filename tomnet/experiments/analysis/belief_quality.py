@@ -1,0 +1,101 @@
+"""How good the beliefs are that deep RL agents report: cross-entropy and calibration against the true state."""
+
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from ...episodes.episode import Episode
+from ...episodes.rollout import Record
+from ...world.gridworld import ABSENT, State, World
+from ..claims.statistics import mean_interval
+from ..false_belief.visibility import STATUSES, statuses
+
+BINS = 10  # of the reliability table, equally wide
+
+
+class Reported(eqx.Module):
+    """What a reported belief says about each object, set against the truth."""
+
+    surprise: Float[Array, "*batch kind"]  # -log of the probability given to the true place, in nats
+    confidence: Float[Array, "*batch kind"]  # the probability of the most probable place
+    right: Bool[Array, "*batch kind"]  # that place is the true one
+
+
+def reported(world: World) -> Record:
+    """To record during a rollout. Ten numbers of a step are kept, not 610."""
+
+    def record(agent, memory, state: State) -> Reported:
+        belief = agent.belief(memory, world)
+        place = jnp.where(state.object_cells == ABSENT, world.cells, state.object_cells).astype(jnp.int32)
+        given = jnp.take_along_axis(belief, place[:, None], axis=-1)[:, 0]
+        surprise = -jnp.log(jnp.maximum(given, jnp.finfo(given.dtype).tiny))
+        return Reported(surprise, belief.max(-1), belief.argmax(-1) == place)
+
+    return record
+
+
+class Statements:
+    """The statements of one network: flat arrays, one entry for each object at each real step."""
+
+    def __init__(self, episodes: Episode, told: Reported, reach: int):
+        real = np.asarray(episodes.real)
+        self.status = statuses(episodes, reach)[real].reshape(-1)
+        self.surprise = np.asarray(told.surprise, np.float64)[real].reshape(-1)
+        self.confidence = np.asarray(told.confidence, np.float64)[real].reshape(-1)
+        self.right = np.asarray(told.right)[real].reshape(-1)
+
+    def of(self, status: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        mine = self.status == status
+        return self.surprise[mine], self.confidence[mine], self.right[mine]
+
+
+def belief_quality(networks: list[Statements], world: World) -> dict[str, Any]:
+    """Objects seen so far, not seen, moved since and eaten, apart; None where there were none."""
+    table: dict[str, Any] = {"uniform": float(np.log(world.cells + 1))}
+    for status, name in enumerate(STATUSES):
+        parts = [part for part in (network.of(status) for network in networks) if len(part[0])]
+        table[name] = _quality(parts) if parts else None
+    return table
+
+
+def _quality(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> dict[str, Any]:
+    cross_entropy, interval = mean_interval(np.array([surprise.mean() for surprise, _, _ in parts]))
+    errors = np.array([calibration_error(reliability(confidence, right)) for _, confidence, right in parts])
+    error, error_interval = mean_interval(errors)
+    return {
+        "networks": len(parts),
+        "statements": sum(len(surprise) for surprise, _, _ in parts),
+        "cross_entropy": cross_entropy,
+        "interval": interval,
+        "calibration_error": error,
+        "calibration_interval": error_interval,
+        "reliability": reliability(*(np.concatenate([part[i] for part in parts]) for i in (1, 2))),
+    }
+
+
+def reliability(confidence: np.ndarray, right: np.ndarray) -> list[dict[str, Any]]:
+    """How often the most probable place is the true one, by the probability it is given. Empty bins are left out."""
+    which = np.minimum((confidence * BINS).astype(int), BINS - 1)
+    rows = []
+    for number in range(BINS):
+        mine = which == number
+        if mine.any():
+            rows.append(
+                {
+                    "from": number / BINS,
+                    "to": (number + 1) / BINS,
+                    "confidence": float(confidence[mine].mean()),
+                    "frequency": float(right[mine].mean()),
+                    "count": int(mine.sum()),
+                }
+            )
+    return rows
+
+
+def calibration_error(rows: list[dict[str, Any]]) -> float:
+    """Expected calibration error: the mean gap between confidence and frequency, bins weighing as much as they hold."""
+    count = sum(row["count"] for row in rows)
+    return sum(row["count"] * abs(row["confidence"] - row["frequency"]) for row in rows) / count

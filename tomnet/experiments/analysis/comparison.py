@@ -1,0 +1,111 @@
+"""The network beside the exact observer, with the agent's past and without it: the ground of section 3.2's claims."""
+
+import dataclasses
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...episodes.encounter import Encounter
+from ...episodes.predictions import Predictions
+from ...ideal.inverse_planning import InversePlanner
+from ...observer.losses import losses_each
+from ...observer.tomnet import ToMnet, observe
+from ...support.progress import stage
+from ..claims.statistics import bootstrap, captured, mean_interval, share_interval
+
+GOALS = {"action": 0.8, "consumption": 0.9, "successor": 0.8}
+"""How much of what the past can tell the network should make use of."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Observed:
+    """What one observer made of some encounters: the columns have one row for each agent."""
+
+    predictions: Predictions
+    losses: dict[str, np.ndarray]
+    correct: dict[str, np.ndarray]
+    action_probability: np.ndarray  # given to the action that the agent then took
+
+    @staticmethod
+    def of(predictions: Predictions, encounters: Encounter) -> "Observed":
+        losses = {
+            name: np.asarray(loss, np.float64) for name, loss in losses_each(predictions, encounters.targets).items()
+        }
+        correct = {}
+        if predictions.action is not None:
+            correct["action"] = np.asarray(predictions.action.argmax(-1) == encounters.targets.action, float)
+        if predictions.consumption is not None:
+            # an agent that eats nothing has no right answer among the objects, and stays in the denominator
+            eaten = encounters.targets.consumption
+            hit = jnp.take_along_axis(eaten, predictions.consumption.argmax(-1)[:, None], -1)[:, 0]
+            correct["consumption"] = np.asarray(hit, float)
+        return Observed(predictions, losses, correct, np.exp(-losses["action"]))
+
+
+def network(observer: ToMnet, encounters: Encounter) -> tuple[np.ndarray, Observed]:
+    stage(f"an observer reads {len(encounters.past_real)} encounters")
+    character, predictions = observe(observer, encounters)
+    return np.asarray(character), Observed.of(predictions, encounters)
+
+
+def exact(ideal: InversePlanner, encounters: Encounter, snapshots: bool) -> tuple[jax.Array, Observed]:
+    """The exact posterior over particles (log weights), and what follows from it."""
+    stage(f"exact inference on {len(encounters.past_real)} encounters")
+    weights = ideal.posterior(encounters.past, encounters.past_real, snapshots=snapshots)
+    return weights, Observed.of(ideal.predict(weights, encounters.query), encounters)
+
+
+def eats(predictions: Predictions) -> np.ndarray:
+    """The predicted probability of each object being eaten."""
+    assert predictions.consumption is not None
+    return np.asarray(jax.nn.sigmoid(predictions.consumption))
+
+
+def seen_only(encounters: Encounter, past: int) -> Encounter:
+    """The same encounters with no more than the first `past` episodes seen."""
+    few = jnp.arange(encounters.past_real.shape[-1]) < past
+    return eqx.tree_at(lambda e: e.past_real, encounters, encounters.past_real & few)
+
+
+def without_past(ideal: InversePlanner, encounters: Encounter) -> Observed:
+    """What exact inference says with nothing seen: L0."""
+    return exact(ideal, seen_only(encounters, 0), snapshots=False)[1]
+
+
+def comparison_table(net: Observed, best: Observed, no_past: Observed) -> dict[str, dict[str, Any]]:
+    """Per head: the three losses, accuracies, and the captured share with its interval over agents."""
+    table = {}
+    for head in net.losses:
+        share, interval = bootstrap(
+            lambda none, mine, ideal: captured(none, mine, ideal),
+            no_past.losses[head],
+            net.losses[head],
+            best.losses[head],
+        )
+        table[head] = {
+            "network": mean_interval(net.losses[head])[0],
+            "network_interval": mean_interval(net.losses[head])[1],
+            "ideal": float(best.losses[head].mean()),
+            "no_past": float(no_past.losses[head].mean()),
+            "captured": share,
+            "captured_interval": interval,
+            "goal": GOALS[head],
+        }
+        for name, observed in {"network": net, "ideal": best, "no_past": no_past}.items():
+            if head in observed.correct:
+                accuracy, interval = share_interval(observed.correct[head])
+                table[head] |= {f"{name}_accuracy": accuracy, f"{name}_accuracy_interval": interval}
+    return table
+
+
+def meets_goals(table: dict[str, dict[str, Any]]) -> bool:
+    return all(row["captured"] >= row["goal"] for row in table.values())
+
+
+def weakest(table: dict[str, dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+    """The head that is furthest from its goal."""
+    head = min(table, key=lambda head: table[head]["captured"] - table[head]["goal"])
+    return head, table[head]

@@ -1,0 +1,252 @@
+"""What a population of deep RL agents is like, before any observer meets it (sections 3.3 and 3.4, agents' side).
+
+    tables, claims = evaluate_population(populations, levels=64, seed=0)
+
+How well each condition does its task beside an oracle and a random walker, how good the beliefs are that it reports,
+what swaps do to it, whether it acts on what it remembers, and which hand it follows walls with. All on levels that no
+network was trained or chosen on.
+With 64 levels a network takes about 2.3 CPU-seconds (32 channels, 16 of memory), compilation about 40 once.
+
+Every network meets levels of its own, so that the spread over networks holds the luck of the levels as well. The first
+networks of all conditions meet the same, and so do the second ones, and so on: conditions stay comparable, and oracle
+and random walker meet all of them.
+
+Every network is measured as it was trained, preferring object 0. Its other agents are the same weights in a world
+with two objects exchanged: they would add time and no information.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Key, Scalar
+
+from ...agents.actor_critic import DeepAgent, Rewards
+from ...agents.agent import Agent
+from ...agents.oracle import Oracle
+from ...agents.population import Population, senses_of
+from ...agents.random_policy import RandomAgent
+from ...episodes.episode import Episode
+from ...episodes.rollout import Record, continue_rollout, start_rollout
+from ...ideal.paths import find_paths
+from ...support.errors import BadSetting
+from ...support.progress import stage
+from ...support.streams import EVALUATION_STREAM, stream
+from ...support.trees import pick
+from ...world.gridworld import ACTIONS, SUBGOAL_MAZE, Level, World
+from ...world.levels import draw_levels
+from ..claims.claim import Claim
+from ..claims.statistics import mean_interval, over_networks
+from ..false_belief.acts_on_memory import acts_on_memory, depends_on_past
+from ..false_belief.scenarios import Scenario, all_scenarios
+from ..false_belief.swap_effects import BATCH, swap_claims, swap_pairs, swap_table
+from ..false_belief.swap_examples import ROLLOUTS, swap_examples
+from .belief_quality import Statements, belief_quality, reported
+from .handedness import cells_after, handedness, moves_along_walls
+
+PREFERRED = 0
+RETURN_GOALS = {"3x3": 0.95, "5x5": 1.15, "9x9": 1.3, "stateless-5x5": 0.55}  # set before these were trained
+PARTS = ("performance", "beliefs", "swaps", "acts_on_memory", "depends_on_past", "handedness", "examples")
+SHOWN = "5x5"  # the condition of Fig. 10
+
+
+def evaluate_population(
+    populations: dict[str, Population],
+    *,
+    levels: int,
+    swap_levels: int | None = None,
+    seed: int,
+    world: World = SUBGOAL_MAZE,
+    rollouts: int = ROLLOUTS,
+    scenarios: list[Scenario] | None = None,
+) -> tuple[dict[str, Any], list[Claim]]:
+    """Plain tables and the claims F1 and F7, of any of the conditions, by name.
+
+    `levels` are those of each network. Swaps are measured on others, twice as many unless told otherwise: few episodes
+    come by the preferred object and eat the subgoal first. Memory is tested on the hand-made `scenarios` of Fig. 11,
+    or on those given.
+    """
+    if not populations:
+        raise BadSetting("populations", "none", "there must be at least one condition")
+    swap_levels = 2 * levels if swap_levels is None else swap_levels
+    for name, count in (("levels", levels), ("swap_levels", swap_levels)):
+        if count < 1:
+            raise BadSetting(name, count, "must be above 0")
+    stage("levels, the oracle and the random walk")
+    level_key, reference_key, act_key, swap_key, example_key = jax.random.split(stream(seed, EVALUATION_STREAM), 5)
+    courses = draw_courses(level_key, max(map(len, populations.values())), levels, swap_levels, world)
+    tables: dict[str, Any] = {"levels": levels, "swap_levels": swap_levels, "seed": seed}
+    tables |= {part: {} for part in PARTS}
+    scenarios = all_scenarios(world) if scenarios is None else scenarios
+    for (name, agent), key in zip(references().items(), jax.random.split(reference_key)):
+        measured, hands = [], []
+        for number, course in enumerate(courses):
+            episodes, _ = behave(jax.random.fold_in(key, number), agent, course.mazes, world)
+            measured.append(measures(episodes, PREFERRED, course.reachable, world))
+            hands.append(moves_along_walls(episodes))
+        tables["performance"][name] = reference_performance(measured)
+        left, right = (np.concatenate(moves) for moves in zip(*hands))
+        tables["handedness"][name] = handedness([(left, right)])
+    for number, (name, population) in enumerate(populations.items(), 1):
+        stage(f"[{number}/{len(populations)}] {name}, {len(population)} networks, {levels} levels each")
+        agents = canonical_agents(population)
+        reach = int(agents[0].senses.reach)
+        measured, stated, hands, pairs = [], [], [], []
+        for network, (agent, course) in enumerate(zip(agents, courses)):
+            episodes, told = behave(jax.random.fold_in(act_key, network), agent, course.mazes, world, record=reported)
+            measured.append(measures(episodes, PREFERRED, course.reachable, world))
+            stated.append(Statements(episodes, told, reach))
+            hands.append(moves_along_walls(episodes))
+            pairs.append(swap_pairs(jax.random.fold_in(swap_key, network), agent, course.ways, world))
+        tables["performance"][name] = performance(measured)
+        tables["beliefs"][name] = belief_quality(stated, world)
+        tables["handedness"][name] = handedness(hands, population.parts)
+        tables["swaps"][name] = swap_table(pairs)
+        tables["acts_on_memory"][name] = acts_on_memory(agents, scenarios, world)
+        tables["depends_on_past"][name] = depends_on_past(agents, [each.rollout_state for each in pairs], world)
+        if name == SHOWN:
+            tables["examples"] = swap_examples(example_key, agents, pairs, world, rollouts)
+    return tables, swap_claims(tables["swaps"])
+
+
+def references() -> dict[str, Agent]:
+    uniform = jnp.full(len(ACTIONS), 1 / len(ACTIONS))
+    return {"oracle": Oracle(jnp.int32(PREFERRED)), "random": RandomAgent(uniform)}
+
+
+def canonical_agents(population: Population) -> list[DeepAgent]:
+    """Each network by itself: one compiled program then serves any number of them, with the largest products."""
+    senses = pick(senses_of([population.condition]), 0)
+    networks = [pick(population.networks, i) for i in range(len(population))]
+    return [DeepAgent(network, senses, jnp.int32(PREFERRED)) for network in networks]
+
+
+@dataclasses.dataclass(frozen=True)
+class Course:
+    """The levels that one network of each condition meets."""
+
+    mazes: Level
+    reachable: "Reachable"  # on the mazes
+    ways: Level  # to measure swaps on
+
+
+def draw_courses(key: Key[Scalar, ""], count: int, levels: int, swap_levels: int, world: World) -> list[Course]:
+    """Each depends on its number alone, not on how many there are."""
+
+    def one(key) -> Course:
+        maze_key, way_key = jax.random.split(key)
+        mazes = draw_levels(maze_key, levels, world)
+        return Course(mazes, Reachable(mazes, world), levels_with_a_way(way_key, swap_levels, world))
+
+    return [one(jax.random.fold_in(key, number)) for number in range(count)]
+
+
+def levels_with_a_way(key: Key[Scalar, ""], count: int, world: World) -> Level:
+    """Levels on which the subgoal can be reached: on the others there is no swap to measure."""
+    drawn = 2 * count + 16  # about three in four have one
+    levels = draw_levels(key, drawn, world)
+    chosen = np.flatnonzero(Reachable(levels, world).subgoal)[:count]
+    if len(chosen) < count:
+        raise BadSetting("swap_levels", count, f"the subgoal is in reach on only {len(chosen)} of {drawn} levels drawn")
+    return pick(levels, chosen)
+
+
+def behave(
+    key: Key[Scalar, ""], agent: Agent, levels: Level, world: World, record: Callable[[World], Record] | None = None
+) -> tuple[Episode, Any]:
+    """One agent's episode on each level, and what is to be recorded of every step."""
+    return jax.tree.map(np.asarray, _behave(key, agent, levels, world, record))
+
+
+@eqx.filter_jit
+def _behave(key, agent, levels: Level, world: World, record) -> tuple[Episode, Any]:
+    def one(now):
+        key, level = now
+        kept = record(world) if record else None
+        partial_rollout = continue_rollout(key, agent, start_rollout(agent, level, world), world, record=kept)
+        return partial_rollout.episode, partial_rollout.recorded
+
+    keys = jax.random.split(key, levels.start_cell.shape[0])
+    return jax.lax.map(one, (keys, levels), batch_size=BATCH)
+
+
+# --- How well the task is done
+
+
+class Reachable:
+    """Which levels let the subgoal, and each terminal object, be reached in time: around walls and other objects."""
+
+    def __init__(self, levels: Level, world: World):
+        self.subgoal, self.objects = (np.asarray(found) for found in _reachable(levels, world))
+
+
+@eqx.filter_jit
+def _reachable(levels: Level, world: World) -> tuple[Bool[Array, "level"], Bool[Array, "level object"]]:
+    def one(level: Level):
+        everything = find_paths(level.walls, level.object_cells, world).distances[:, level.start_cell]
+        # the subgoal is in nobody's way
+        terminal = find_paths(level.walls, level.object_cells[: world.objects], world).distances[:, level.start_cell]
+        return jnp.isfinite(everything[world.objects]), jnp.isfinite(terminal)
+
+    return jax.vmap(one)(levels)
+
+
+def measures(episodes: Episode, preferred: int, reachable: Reachable, world: World) -> dict[str, np.ndarray]:
+    """What became of each episode (leading axis); nan on levels that a share does not count."""
+    consumed, steps = np.asarray(episodes.consumed), np.asarray(episodes.length)
+    took_subgoal = (consumed == world.objects).any(1)  # eating anything else ends the episode: it came first
+    took_preferred = (consumed == preferred).any(1)
+    ended = ((consumed >= 0) & (consumed < world.objects)).any(1)
+    return {
+        "return": returns(episodes, preferred, Rewards(), world),
+        "subgoal_first": np.where(reachable.subgoal, took_subgoal, np.nan),
+        "preferred": took_preferred.astype(float),
+        "preferred_if_reachable": np.where(reachable.objects[:, preferred], took_preferred, np.nan),
+        "both": (took_subgoal & took_preferred).astype(float),
+        "time_out": (~ended).astype(float),
+        "steps": steps.astype(float),
+    }
+
+
+def returns(episodes: Episode, preferred: int, rewards: Rewards, world: World) -> np.ndarray:
+    """What each whole episode was worth to an agent that prefers that object."""
+    consumed, real = np.asarray(episodes.consumed), np.asarray(episodes.real)
+    still = cells_after(episodes) == np.asarray(episodes.agent_cells)
+    bumped = real & still & (np.asarray(episodes.actions) != ACTIONS.index("stay"))
+    terminal = ((consumed >= 0) & (consumed < world.objects)).any(1)
+    return (
+        rewards.move * real.sum(1)
+        + rewards.wall * bumped.sum(1)
+        + rewards.subgoal * (consumed == world.objects).sum(1)
+        + rewards.preferred * (consumed == preferred).any(1)
+        + rewards.time_out * ~terminal
+    )
+
+
+def performance(networks: list[dict[str, np.ndarray]]) -> dict[str, Any]:
+    """Means over levels, and then over networks, with the interval over networks."""
+    table: dict[str, Any] = {"networks": len(networks), "interval_over": "networks"}
+    for name in networks[0]:
+        # on few levels, a network may have met none that counts
+        table[name] = over_networks(np.array([_share(network[name]) for network in networks]))
+    return table
+
+
+def reference_performance(courses: list[dict[str, np.ndarray]]) -> dict[str, Any]:
+    """The same of a single agent: the mean and its interval over all levels, and the mean of each course."""
+    table: dict[str, Any] = {"networks": 1, "interval_over": "levels"}
+    for name in courses[0]:
+        values = np.concatenate([measured[name] for measured in courses])
+        counted = values[np.isfinite(values)]
+        mean, interval = mean_interval(counted) if len(counted) else (float("nan"), (float("nan"), float("nan")))
+        table[name] = {"mean": mean, "interval": interval, "each": [_share(measured[name]) for measured in courses]}
+    return table
+
+
+def _share(values: np.ndarray) -> float:
+    counted = values[np.isfinite(values)]
+    return float(counted.mean()) if len(counted) else float("nan")

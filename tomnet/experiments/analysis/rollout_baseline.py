@@ -1,0 +1,156 @@
+"""The floor under an observer's losses: what is left to chance when the agent itself is at hand.
+
+For the action that is the agent's own policy. For the future it is a predictor made of rollouts of the agent from the
+very state and memory of the query. Its memory is not recorded: what the agent saw and did in the current episode
+gives it again.
+
+A query's time is drawn from the whole of its episode, so a future that makes the episode T steps long is asked about
+with probability 1 / T at this very time: short futures are overrepresented, and an observer learns that. Rollouts
+are therefore weighted by 1 / T, and the policy by how long the episodes become after each action; the bare policy is
+reported beside it.
+
+However many rollouts there are, some outcomes are in none of them. The observer's own prediction counts as one more
+rollout, so that none is called impossible. What this predictor loses is an upper bound of the floor.
+"""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, Key, Scalar
+
+from ...agents.agent import Agent
+from ...episodes.episode import Episode, Snapshot
+from ...episodes.predictions import Predictions
+from ...episodes.rollout import RolloutState, finish_rollout
+from ...episodes.targets import Targets, targets_from
+from ...support.progress import stage
+from ...support.trees import pick
+from ...world.gridworld import ACTIONS, Outcome, State, World, nothing_yet
+from .evaluation_set import EvaluationSet, losses_of
+
+ROLLOUTS = 32
+
+
+def stand_at_query(agent: Agent, recent: Episode, query: Snapshot, world: World) -> RolloutState:
+    """Where an episode stands at the query, the agent's memory worked out again from the episode so far."""
+    length, times = recent.length.astype(jnp.int32), jnp.arange(recent.actions.shape[0])
+    cells, objects = recent.agent_cells.astype(jnp.int32), recent.object_cells.astype(jnp.int32)
+    here, things = query.agent_cell.astype(jnp.int32), query.object_cells.astype(jnp.int32)
+    after = jnp.where(times + 1 < length, jnp.roll(cells, -1), here)
+    no = jnp.bool_(False)
+
+    def look(now, step):
+        memory, last = now
+        time, cell, objects, action, consumed, after = step
+        _, looked = agent.policy(memory, State(recent.walls, objects, cell, time), last, world)
+        bumped = (cell == after) & (action != ACTIONS.index("stay"))
+        outcome = Outcome(action, consumed, bumped, swapped=no, terminated=no, truncated=no)
+        return jax.tree.map(lambda new, old: jnp.where(time < length, new, old), (looked, outcome), now), None
+
+    first = State(
+        recent.walls, jnp.where(length > 0, objects[0], things), jnp.where(length > 0, cells[0], here), jnp.int32(0)
+    )
+    steps = (times, cells, objects, recent.actions.astype(jnp.int32), recent.consumed.astype(jnp.int32), after)
+    (memory, last), _ = jax.lax.scan(look, (agent.start(first, world), nothing_yet()), steps)
+    return RolloutState(State(recent.walls, things, here, length), memory, last, jnp.bool_(True))
+
+
+class Futures(eqx.Module):
+    """What an agent would do from each query on: its policy, and rollouts of it."""
+
+    policy: Float[Array, "*query action"]
+    targets: Targets  # of the rollouts: *query rollout
+    length: Int[Array, "*query rollout"]  # of the whole episode, what went before the query included
+
+
+@eqx.filter_jit
+def imagine(
+    key: Key[Scalar, ""], agent: Agent, recent: Episode, query: Snapshot, world: World, rollouts: int
+) -> Futures:
+    """The futures of one agent from each of some queries, in episodes that were so far as in `recent`."""
+    acting = agent.ready()
+
+    def from_query(now):
+        key, recent, query = now
+        rollout_state = stand_at_query(acting, recent, query, world)
+        policy, _ = acting.policy(rollout_state.memory, rollout_state.state, rollout_state.last, world)
+
+        def one(key):
+            episode = finish_rollout(key, acting, rollout_state, world)
+            return targets_from(episode, jnp.int32(0)), episode.length + rollout_state.state.time
+
+        targets, length = jax.vmap(one)(jax.random.split(key, rollouts))
+        return Futures(policy, targets, length)
+
+    keys = jax.random.split(key, query.agent_cell.shape[0])
+    return jax.lax.map(from_query, (keys, recent, query))
+
+
+def predictor(futures: Futures, own: Predictions) -> Predictions:
+    """What the futures tell, in the shape of an observer's predictions; `own` counts as one rollout."""
+    weight = 1 / np.asarray(futures.length, np.float64)
+    rollouts = weight.shape[-1]
+    share = weight / weight.sum(-1, keepdims=True) * rollouts / (rollouts + 1)
+    assert own.consumption is not None
+    assert own.successor is not None
+    eaten = np.einsum("qr,qro->qo", share, np.asarray(futures.targets.consumption, np.float64))
+    eaten = np.clip(eaten + _sigmoid(np.asarray(own.consumption, np.float64)) / (rollouts + 1), 1e-12, 1 - 1e-12)
+    maps = np.einsum("qr,qrgij->qgij", share, np.asarray(futures.targets.successor, np.float64))
+    maps = maps + np.exp(np.asarray(own.successor, np.float64)) / (rollouts + 1)
+    return Predictions(
+        action=_float32(np.log(queried_policy(futures, weight))),
+        consumption=_float32(np.log(eaten) - np.log1p(-eaten)),
+        successor=_float32(np.log(maps)),
+    )
+
+
+def queried_policy(futures: Futures, weight: np.ndarray) -> np.ndarray:
+    """The policy times how likely it is, after each action, that this very time was asked about."""
+    policy = np.asarray(futures.policy, np.float64)
+    began = np.asarray(futures.targets.action)[..., None] == np.arange(policy.shape[-1])
+    usual = weight.mean(-1, keepdims=True)  # of one more rollout: some actions are in none
+    likely = ((weight[..., None] * began).sum(-2) + usual) / (began.sum(-2) + 1)
+    odds = np.clip(policy, 1e-12, None) * likely
+    return odds / odds.sum(-1, keepdims=True)
+
+
+def _sigmoid(logits: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-logits))
+
+
+def _float32(values: np.ndarray) -> Float[Array, "*batch"]:
+    return jnp.asarray(values, jnp.float32)
+
+
+def floor_losses(
+    key: Key[Scalar, ""],
+    met: EvaluationSet,
+    own: Predictions,
+    world: World,
+    *,
+    each: int,
+    rollouts: int = ROLLOUTS,
+) -> dict[str, np.ndarray]:
+    """Losses in each agent's first `each` encounters, `[agent]`: the floor by head, and the bare "policy"'s.
+
+    `own`: the observer's predictions in all encounters.
+    """
+    stage(f"what {met.count} agents do themselves, in {rollouts} rollouts each")
+    losses: dict[str, list[np.ndarray]] = {}
+    for agent, one in enumerate(jax.random.split(key, met.count)):
+        index = np.flatnonzero(met.who == agent)[:each]
+        recent, query, targets = pick((met.encounters.recent, met.encounters.query, met.encounters.targets), index)
+        futures = imagine(one, pick(met.agents, agent), recent, query, world, rollouts)
+        floor = losses_of(predictor(futures, pick(own, index)), targets)
+        chosen = np.asarray(futures.policy)[np.arange(len(index)), np.asarray(targets.action)]
+        for name, loss in {**floor, "policy": -np.log(np.clip(chosen, 1e-12, None))}.items():
+            losses.setdefault(name, []).append(loss.mean())
+    return {name: np.array(values) for name, values in losses.items()}
+
+
+def first_encounters(met: EvaluationSet, values: Any, each: int) -> np.ndarray:
+    """Means over the very encounters that the floor is measured in."""
+    return met.by_agent(values)[:, :each].mean(1)

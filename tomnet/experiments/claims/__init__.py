@@ -1,0 +1,1 @@
+"""Claims of the paper: what they say, the statistics behind them, and what decides them."""

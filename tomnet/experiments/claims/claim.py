@@ -1,0 +1,24 @@
+"""A claim of the paper, and the measurement that decides it."""
+
+import dataclasses
+from typing import Any, Literal
+
+Verdict = Literal["reproduced", "partly", "not reproduced"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Claim:
+    id: str
+    statement: str
+    verdict: Verdict
+    value: float
+    interval: tuple[float, float] | None  # 95%
+    unit: str
+    decided_by: str  # the rule, with its thresholds: written before any result was seen
+    paper: str | None = None  # the paper's own figure, where it gives one
+    ideal: float | None = None  # the exact observer's figure, where one exists
+    detail: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+
+def verdict(reproduced: bool, partly: bool) -> Verdict:
+    return "reproduced" if reproduced else "partly" if partly else "not reproduced"

@@ -1,0 +1,232 @@
+"""The natural Sally-Anne test (section 3.4): swaps on fresh levels, for agents and for an observer who sees them all.
+
+Each agent walks to the subgoal on levels of its own, having been watched in earlier episodes. From there two worlds
+go on, with a swap and without (`swap_effects`). How far apart are, in the two, what the agent does and believes, where
+it goes, and what the observer predicts of all that?
+"""
+
+import dataclasses
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Key, Scalar
+
+from ...agents.actor_critic import DeepAgent
+from ...episodes.episode import Episode, Snapshot
+from ...episodes.history import History
+from ...episodes.predictions import Probabilities
+from ...episodes.rollout import play
+from ...episodes.targets import GAMMAS
+from ...observer.tomnet import ToMnet
+from ...support.progress import stage
+from ...support.trees import pick
+from ...world.gridworld import World
+from ..analysis.population import levels_with_a_way
+from ..claims.divergence import jensen_shannon
+from ..experiment import AgentPool
+from .counterfactuals import check_observer, predict_counterfactuals
+from .swap_effects import Pairs, after_swap, swap_pairs, without_swaps
+from .swap_examples import empirical_successors
+
+ROLLOUTS = 50  # of the agent from each of the two worlds, for its successor maps
+CHECKED = (
+    0.02  # pairs at each distance whose future is rolled out, as a share of the episodes; the rest would take hours
+)
+
+
+MORE = {"3x3": 4, "5x5": 2}  # as many episodes: the less an agent sees, the more seldom it has seen what it likes
+
+
+@dataclasses.dataclass(frozen=True)
+class Walks:
+    """One condition's agents on their way to the subgoal, and the swaps that meet them there."""
+
+    agents: list[DeepAgent]
+    networks: np.ndarray  # [agent]: those of one network differ in their preference only
+    past: Episode  # [agent, level, past]
+    pairs: list[Pairs]  # of each agent
+    world: World
+
+    @property
+    def kept(self) -> np.ndarray:
+        """`[agent, level]`."""
+        return np.stack([pairs.kept for pairs in self.pairs])
+
+
+@dataclasses.dataclass(frozen=True)
+class Effects:
+    """D_JS between the two worlds of every pair that is kept; nan where it was not measured."""
+
+    network: np.ndarray  # [pair]
+    distance: np.ndarray  # [pair]
+    agents: dict[str, np.ndarray]  # "policy", "belief", and "successor" for each discount: [pair] or [pair, gamma]
+    observer: dict[str, np.ndarray]
+    reach: int
+
+    @property
+    def in_view(self) -> np.ndarray:
+        return self.distance <= self.reach
+
+
+def take_walks(key: Key[Scalar, ""], pool: AgentPool, episodes: int, past: int, world: World) -> Walks:
+    """About that many episodes of one condition's agents, or more where few come by what they like; each with so many
+    past ones."""
+    (condition,) = pool.conditions
+    agents = pool.agents()
+    count = agents.preferred.shape[0]
+    levels = max(past, -(-episodes * MORE.get(condition, 1) // count))
+    level_key, past_key, swap_key = jax.random.split(key, 3)
+    mazes = levels_with_a_way(level_key, count * levels, world)
+    walking, before, pairs = [], [], []
+    for number in range(count):
+        stage(f"swaps before and behind {condition} agents, {number + 1} of {count}")
+        agent = jax.tree.map(lambda leaf, i=number: leaf[i], agents)
+        mine = jax.tree.map(lambda leaf, i=number: leaf[i * levels : (i + 1) * levels], mazes)
+        walking.append(agent)
+        played = max(past, -(-episodes // count))
+        before.append(watch(jax.random.fold_in(past_key, number), agent, levels, past, world, played))
+        pairs.append(swap_pairs(jax.random.fold_in(swap_key, number), agent, mine, world))
+    networks = np.arange(count) // world.objects
+    return Walks(walking, networks, jax.tree.map(lambda *leaves: np.stack(leaves), *before), pairs, world)
+
+
+def watch(
+    key: Key[Scalar, ""], agent: DeepAgent, histories: int, past: int, world: World, played: int | None = None
+) -> Episode:
+    """`[history, past]`: of as many episodes as histories or, with `played`, as told; each is shared by neighbours."""
+    played = max(histories if played is None else played, past, 1)
+    episodes = jax.tree.map(np.asarray, _play(key, agent, played, world))
+    chosen = (np.arange(histories)[:, None] + np.arange(past)) % played
+    return jax.tree.map(lambda leaf: leaf[chosen], episodes)
+
+
+@eqx.filter_jit
+def _play(key: Key[Scalar, ""], agent: DeepAgent, count: int, world: World) -> Episode:
+    return play(world)(key, agent, count)
+
+
+def networks_of(walks: Walks) -> list[Pairs]:
+    """The pairs of each network, whatever it was made to prefer: as `swap_effects` counts them."""
+    merged = []
+    for one in np.unique(walks.networks):
+        mine = [pairs for pairs, network in zip(walks.pairs, walks.networks) if network == one]
+        joined = {
+            name: jax.tree.map(lambda *leaves: np.concatenate(leaves), *[getattr(pairs, name) for pairs in mine])
+            for name in ("episodes", "standing", "kept")
+        }
+        joined |= {
+            name: np.concatenate([getattr(pairs, name) for pairs in mine], axis=1)
+            for name in ("object_cells", "distance", "policy", "belief")
+        }
+        merged.append(Pairs(**joined, reach=mine[0].reach))
+    return merged
+
+
+# --- What the swaps do
+
+
+def effects_of(walks: Walks, observer: ToMnet, futures: np.ndarray | None = None) -> Effects:
+    """Of every pair that is kept; `futures` are the `agents_futures`, which take long."""
+    kept = _where_kept(walks)
+    agents = {name: _pick([getattr(pairs, name) for pairs in walks.pairs], kept) for name in ("policy", "belief")}
+    nothing = np.full((len(kept), len(GAMMAS)), np.nan)
+    agents["successor"] = nothing if futures is None else futures
+    return Effects(
+        network=walks.networks[kept[:, 0]],
+        distance=_pick([pairs.distance for pairs in walks.pairs], kept),
+        agents=agents,
+        observer=_observed(observer, walks, kept),
+        reach=walks.pairs[0].reach,
+    )
+
+
+def _where_kept(walks: Walks) -> np.ndarray:
+    """`[pair, 3]`: the agent, the swap and the level of every pair that is kept."""
+    kept = np.stack([np.broadcast_to(pairs.kept, pairs.distance.shape) for pairs in walks.pairs])
+    return np.argwhere(kept)
+
+
+def _pick(each: list[np.ndarray], where: np.ndarray) -> np.ndarray:
+    return np.stack(each)[tuple(where.T)]
+
+
+def predictions(observer: ToMnet, walks: Walks) -> tuple[np.ndarray, Probabilities]:
+    """Which walks `[walk, (agent, level)]` were kept, and what is predicted for each: axes [world, walk].
+
+    The first world is the one without a swap.
+    """
+    check_observer(observer, walks.world, ("action", "successor"))
+    where = np.argwhere(walks.kept)
+    if not len(where):
+        return where, Probabilities(None, None, None, None)
+    agent, level = where.T
+    recent = jax.tree.map(lambda *leaves: np.stack(leaves)[agent, level], *[pairs.episodes for pairs in walks.pairs])
+    states = jax.tree.map(
+        lambda *leaves: np.stack(leaves)[agent, level], *[pairs.rollout_state.state for pairs in walks.pairs]
+    )
+    swapped = np.stack([pairs.object_cells for pairs in walks.pairs])[agent, :, level]  # [walk, swap, kind]
+    worlds = np.concatenate([states.object_cells[:, None], swapped], 1).swapaxes(0, 1)
+
+    def same(leaf: np.ndarray) -> Array:
+        return jnp.broadcast_to(jnp.asarray(leaf), (len(worlds), *leaf.shape))
+
+    queries = Snapshot(same(states.walls), same(states.agent_cell), jnp.asarray(worlds))
+    history = History.of(pick(walks.past, (agent, level)), recent)
+    return where, predict_counterfactuals(observer, history, queries)
+
+
+def _observed(observer: ToMnet, walks: Walks, kept: np.ndarray) -> dict[str, np.ndarray]:
+    where, told = predictions(observer, walks)
+    number = {(agent, level): walk for walk, (agent, level) in enumerate(where.tolist())}
+    walk = np.array([number[agent, level] for agent, _, level in kept.tolist()], int)
+    swap = 1 + kept[:, 1]
+    if told.action is None or told.successor is None:  # nobody got anywhere
+        return {"policy": np.zeros(0), "belief": np.zeros(0), "successor": np.zeros((0, len(GAMMAS)))}
+    maps = told.successor.reshape(*told.successor.shape[:3], -1)
+    effects = {
+        "policy": jensen_shannon(told.action[0, walk], told.action[swap, walk]),
+        "successor": jensen_shannon(maps[0, walk], maps[swap, walk]),
+        "belief": np.full(len(kept), np.nan),
+    }
+    if told.belief is not None:
+        apart = jensen_shannon(told.belief[0, walk], told.belief[swap, walk])
+        effects["belief"] = apart[:, : walks.world.objects].mean(-1)
+    return effects
+
+
+def rollouts_for(agents: int) -> int:
+    """Fewer in a small evaluation, which is for trying out."""
+    return min(ROLLOUTS, max(2, agents // 10))
+
+
+def agents_futures(key: Key[Scalar, ""], walks: Walks, rollouts: int = ROLLOUTS) -> np.ndarray:
+    """D_JS of the agents' empirical successor maps `[pair, gamma]`, for some pairs at each distance."""
+    kept = _where_kept(walks)
+    apart = np.full((len(kept), len(GAMMAS)), np.nan)
+    far = _pick([pairs.distance for pairs in walks.pairs], kept)
+    wanted = max(3, int(np.ceil(CHECKED * walks.kept.size)))
+    world = without_swaps(walks.world)
+    chosen = _spread(far, wanted)
+    stage(f"where the agents go after {len(chosen)} swaps, in {rollouts} rollouts each")
+    for number in chosen:
+        agent, swap, level = kept[number]
+        rollout_state = pick(walks.pairs[agent].rollout_state, level)
+        changed = after_swap(rollout_state, walks.pairs[agent].object_cells[swap, level])
+        draws = jax.random.fold_in(key, int(number))  # the same in both worlds: what differs comes from the swap
+        maps = [
+            np.asarray(empirical_successors(draws, walks.agents[agent], start, world, rollouts))
+            for start in (rollout_state, changed)
+        ]
+        apart[number] = jensen_shannon(*(one.reshape(len(GAMMAS), -1) for one in maps))
+    return apart
+
+
+def _spread(distance: np.ndarray, wanted: int) -> list[int]:
+    """At each distance so many pairs, evenly from all of them, and so from all networks."""
+    chosen: list[int] = []
+    for far in np.unique(distance):
+        mine = np.flatnonzero(distance == far)
+        chosen += mine[np.linspace(0, len(mine) - 1, min(wanted, len(mine))).astype(int)].tolist()
+    return chosen

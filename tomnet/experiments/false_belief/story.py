@@ -1,0 +1,178 @@
+"""The Sally-Anne story of one agent: what it saw, what changed behind its back, what it believes, what an observer says
+it will do, and what it does. Plain tables, for `tomnet sally-anne` and its picture."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from jaxtyping import Key, Scalar
+
+from ...agents.actor_critic import DeepAgent
+from ...agents.population import CONDITIONS, load_condition
+from ...episodes.history import History
+from ...episodes.rollout import RolloutState
+from ...episodes.targets import GAMMAS
+from ...observer.tomnet import ToMnet
+from ...support.errors import BadSetting, nearest
+from ...support.progress import stage
+from ...support.trees import pick
+from ...world.gridworld import ACTIONS, SUBGOAL_MAZE, World
+from ...world.levels import LETTERS
+from ..analysis.examples import plain_episode, plain_snapshot
+from .counterfactuals import check_observer, predict_counterfactuals
+from .natural_swaps import ROLLOUTS, watch
+from .scenarios import DISTANCES, Scenario, drawing, orientations, scenario
+from .specs import N_PAST
+from .swap_effects import look_around, without_swaps
+from .swap_examples import empirical_successors
+from .turning_back import play_scenarios, queries
+from .visibility import visibility_map
+
+LONG_RUN = GAMMAS.index(0.9)  # some ten steps ahead
+
+
+@dataclasses.dataclass(frozen=True)
+class Cast:
+    """Who plays: one held-out agent."""
+
+    condition: str = "5x5"
+    preferred: int = 0
+    network: int | None = None  # of the held-out ones; None: whoever acts most clearly on what it believes
+    folder: Path | None = None  # of the populations; None: the pretrained ones
+
+    def audition(self, distance: int, world: World) -> tuple[int, DeepAgent, Scenario]:
+        """Who plays, and towards which side: the one that turns back most surely where nothing was moved, and least
+        where it has seen that it was. Most agents of ours have a favourite side, whatever they know."""
+        fit = [name for name, condition in CONDITIONS.items() if condition.field_of_view and condition.remembers]
+        if self.condition not in CONDITIONS:
+            raise nearest(self.condition, fit, "condition")
+        if self.condition not in fit:
+            raise BadSetting("condition", self.condition, "the story needs an agent that can see and remembers")
+        population = load_condition(self.condition, self.folder)
+        if not 0 <= self.preferred < population.objects:
+            raise BadSetting("preferred", self.preferred, f"these agents know {population.objects} objects")
+        if self.network is not None and self.network not in population.held_out:
+            known = ", ".join(map(str, population.held_out))
+            raise BadSetting(
+                "network", self.network, f"not held out: the observer may know it; it never met {known or 'any'}"
+            )
+        chosen = population.held_out if self.network is None else (self.network,)
+        if not chosen:
+            raise BadSetting("population", self.condition, "no network of it is held out")
+        stage(f"of {len(chosen)} held-out {self.condition} agents, the one that acts most clearly on what it believes")
+        agents = {number: population.agent(number, self.preferred) for number in chosen}
+        reach = int(next(iter(agents.values())).senses.reach)
+        plays, in_sight = _all_sides(distance, world), _all_sides(min(distance, reach), world)
+        clear = {
+            number: _turn_back(agent, plays, 0, world) - _turn_back(agent, in_sight, 1, world)
+            for number, agent in agents.items()
+        }
+        best = max(clear, key=lambda number: clear[number].max())
+        return best, agents[best], plays[int(clear[best].argmax())]
+
+
+def _all_sides(distance: int, world: World) -> list[Scenario]:
+    return [scenario(*told, world) for told in orientations(*drawing(distance))]
+
+
+def _turn_back(agent: DeepAgent, plays: list[Scenario], which: int, world: World) -> np.ndarray:
+    """How likely it is in each play: in the world without a swap (0), or in one with."""
+    _, worlds = play_scenarios(agent, int(agent.preferred), plays, world)
+    policy = np.asarray(look_around(agent, worlds[which], without_swaps(world))[0])
+    return policy[np.arange(len(plays)), [play.back for play in plays]]
+
+
+def check_past(past: int) -> str | None:
+    """A warning where an observer is shown more or less than it was trained with; nobody can see less than nothing."""
+    if past < 0:
+        raise BadSetting("past", past, "cannot be negative")
+    if past > N_PAST:
+        return f"this observer was trained with {N_PAST} past episodes; with {past} it is beyond what it knows"
+    if past < N_PAST:
+        return f"this observer was trained with {N_PAST} past episodes; with {past} it knows the agent less well"
+    return None
+
+
+def tell(
+    key: Key[Scalar, ""],
+    observer: ToMnet,
+    cast: Cast,
+    *,
+    distance: int = 4,
+    past: int = N_PAST,
+    world: World = SUBGOAL_MAZE,
+) -> dict[str, Any]:
+    """The story with the swap that far from the agent."""
+    check_past(past)
+    check_observer(observer, world, ("action", "successor"))
+    if distance not in DISTANCES:
+        raise BadSetting("distance", distance, f"the level is drawn for {DISTANCES[0]} to {DISTANCES[-1]}")
+    network, agent, play = cast.audition(distance, world)
+    stage(f"the observer, after {past} past episodes")
+    watch_key, act_key = jax.random.split(key)
+    way, worlds = play_scenarios(agent, cast.preferred, [play], world)
+    before = watch(watch_key, agent, 1, past, world)
+    told = predict_counterfactuals(observer, History.of(before, way), queries(worlds[:2]))
+    assert told.action is not None
+    assert told.successor is not None
+    stage(f"what the agent does next, in {ROLLOUTS} rollouts")
+    reach = int(agent.senses.reach)
+    cells = np.append(np.asarray(way.agent_cells)[0, : int(way.length[0])], way.final_cell[0])
+    asked = queries(worlds[:2])
+    return {
+        "condition": cast.condition,
+        "network": network,
+        "preferred": cast.preferred,
+        "reach": reach,
+        "distance": distance,
+        "past": past,
+        "back": play.back,
+        "way": plain_episode(pick(way, 0)),
+        "visibility": visibility_map(cells, reach, world.size).tolist(),
+        "at_first": visibility_map(cells[:1], reach, world.size).tolist(),
+        **{
+            name: {
+                "state": plain_snapshot(pick(asked, (number, 0))),
+                **_mind(agent, worlds[number], world),
+                "predicted_policy": np.asarray(told.action[number, 0], float).tolist(),
+                "predicted_successor": np.asarray(told.successor[number, 0, LONG_RUN], float).tolist(),
+                "predicted_belief": None if told.belief is None else np.asarray(told.belief[number, 0], float).tolist(),
+            }
+            for number, name in enumerate(("no_swap", "swap"))
+        },
+        "rollouts": ROLLOUTS,
+        "then": _then(act_key, agent, worlds[1], world),
+    }
+
+
+def _mind(agent: DeepAgent, rollout_state: RolloutState, world: World) -> dict[str, Any]:
+    policy, belief = look_around(agent, rollout_state, without_swaps(world))
+    return {"policy": np.asarray(policy[0], float).tolist(), "belief": np.asarray(belief[0], float).tolist()}
+
+
+def _then(key: Key[Scalar, ""], agent: DeepAgent, rollout_state: RolloutState, world: World) -> list[list[float]]:
+    """Where the agent goes next, on its own again: the mean over many rollouts."""
+    here = pick(rollout_state, 0)
+    maps = empirical_successors(key, agent, here, without_swaps(world), ROLLOUTS)
+    return np.asarray(maps[LONG_RUN], float).tolist()
+
+
+def moral(story: dict[str, Any]) -> str:
+    """The story in a few words, with its numbers."""
+    liked, back = LETTERS[story["preferred"]], story["back"]
+    size = len(story["swap"]["state"]["walls"])
+    was = story["no_swap"]["state"]["object_cells"][story["preferred"]]
+    still = story["swap"]["belief"][story["preferred"]][was]
+    seen = story["distance"] <= story["reach"]
+    row, col = divmod(was, size)
+    does, says = (story["swap"][name][back] for name in ("policy", "predicted_policy"))
+    would = story["no_swap"]["policy"][back]
+    species, how = story["condition"].replace("x", "×"), "before its eyes" if seen else "behind its back"
+    return (
+        f"A {species} agent that likes {liked} best saw it in row {row + 1}, column {col + 1}, and walked away; "
+        f"{liked} was moved {how}. It {'now' if seen else 'still'} believes {liked} to be there with probability "
+        f"{still:.2f}, and goes {ACTIONS[back]}, back to it, with {does:.2f} ({would:.2f} if nothing had moved). "
+        f"ToMnet, who saw everything, says {says:.2f} ({story['no_swap']['predicted_policy'][back]:.2f})."
+    )

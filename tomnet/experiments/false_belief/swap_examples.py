@@ -1,0 +1,144 @@
+"""One swap in view and one out of view, as in Fig. 10: the way to the subgoal, and how two worlds go on from there."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Key, Scalar
+
+from ...agents.actor_critic import DeepAgent
+from ...agents.agent import Agent
+from ...episodes.episode import Episode, Snapshot
+from ...episodes.rollout import RolloutState, finish_rollout
+from ...episodes.targets import GAMMAS, successor_maps
+from ...support.trees import pick
+from ...world.gridworld import World
+from ..analysis.examples import first_of, plain_episode, plain_snapshot
+from .swap_effects import BATCH, Pairs, after_swap, look_around, without_swaps
+from .visibility import distance, visibility_map
+
+ROLLOUTS = 200  # from each of the two worlds, as in the paper
+LONG_WAY = 5  # steps to the subgoal: enough of a way to be looked at
+
+
+def swap_examples(
+    key: Key[Scalar, ""],
+    agents: list[DeepAgent],
+    pairs: list[Pairs],
+    world: World,
+    rollouts: int = ROLLOUTS,
+) -> dict[str, Any]:
+    """By the rule that each example carries, networks in order, best first; None where no pair is of that kind."""
+    world = without_swaps(world)
+    examples = {}
+    for name, (rule, *wishes) in _wishes(agents, pairs, world).items():
+        chosen = first_of(*wishes)
+        examples[name] = None
+        if chosen is not None:
+            network, swap, level = (int(i) for i in np.unravel_index(chosen, _shape(pairs)))
+            about = {"rule": rule, "network": network, "level": level, "draw": swap}
+            examples[name] = about | _example(key, agents[network], pairs[network], swap, level, world, rollouts)
+    return examples
+
+
+def _shape(pairs: list[Pairs]) -> tuple[int, ...]:
+    return (len(pairs), *pairs[0].distance.shape)
+
+
+def _wishes(agents: list[DeepAgent], pairs: list[Pairs], world: World) -> dict[str, tuple[Any, ...]]:
+    """For each kind of example its rule, and which of all pairs, flat, fulfil the whole of it, and the least of it."""
+    in_view, out_of_view, appears, shown, changed = [], [], [], [], []
+    for agent, pair in zip(agents, pairs):
+        last = np.asarray(pair.episodes.final_cell)
+        where = pair.object_cells[..., int(agent.preferred)]
+        in_view.append(pair.in_view & pair.kept)
+        out_of_view.append(~pair.in_view & pair.kept)
+        before = np.asarray(pair.episodes.object_cells)[:, 0, int(agent.preferred)]
+        hidden = distance(last, before, world.size) > pair.reach
+        appears.append((distance(last, where, world.size) <= pair.reach) & hidden)
+        shown.append(np.broadcast_to(_good_to_see(pair.episodes), where.shape))
+        changed.append(pair.policy)
+    wishes = (in_view, out_of_view, appears, shown, changed)
+    seen, unseen, comes, good, change = (np.stack(wish).reshape(-1) for wish in wishes)
+    best = seen & comes & good
+    typical = best & (change >= np.median(change[best])) if best.any() else best
+    way = f"on a way of {LONG_WAY} steps or more that crosses no cell twice"
+    return {
+        "in_view": (
+            f"the first kept pair whose swap brings the preferred object into view, {way}, and changes the next action "
+            "no less than the median of such pairs; failing that, the first whose swap is in view",
+            typical,
+            seen,
+        ),
+        "out_of_view": (
+            f"the first kept pair whose swap is wholly out of view, {way}; failing that, on any way",
+            unseen & good,
+            unseen,
+        ),
+    }
+
+
+def _good_to_see(episodes: Episode) -> np.ndarray:
+    """Which ways are long enough to be looked at, and never lead over themselves."""
+    cells, lengths = np.asarray(episodes.agent_cells), np.asarray(episodes.length)
+    simple = [len(set(way[:length].tolist())) == length for way, length in zip(cells, lengths)]
+    return np.array(simple) & (lengths >= LONG_WAY)
+
+
+def _example(
+    key: Key[Scalar, ""],
+    agent: DeepAgent,
+    pair: Pairs,
+    swap: int,
+    level: int,
+    world: World,
+    rollouts: int,
+) -> dict[str, Any]:
+    episode, rollout_state = pick((pair.episodes, pair.rollout_state), level)
+    cells = np.append(np.asarray(episode.agent_cells)[: int(episode.length)], episode.final_cell)
+    return {
+        "preferred": int(agent.preferred),
+        "field_of_view": 2 * pair.reach + 1,
+        "distance": int(pair.distance[swap, level]),
+        "policy_change": float(pair.policy[swap, level]),
+        "belief_change": float(pair.belief[swap, level]),
+        "episode": plain_episode(episode),
+        "visibility": visibility_map(cells, pair.reach, world.size).tolist(),  # 0 never, 1 before, 2 now
+        "rollouts": rollouts,
+        "gammas": list(GAMMAS),
+        # the same draws in both worlds: what differs comes from the swap
+        "no_swap": _future(key, agent, rollout_state, world, rollouts),
+        "swap": _future(key, agent, after_swap(rollout_state, pair.object_cells[swap, level]), world, rollouts),
+    }
+
+
+def _future(
+    key: Key[Scalar, ""], agent: DeepAgent, rollout_state: RolloutState, world: World, rollouts: int
+) -> dict[str, Any]:
+    state = rollout_state.state
+    alone = pick(rollout_state, None)
+    policy, belief = look_around(agent, alone, world)
+    maps = empirical_successors(key, agent, rollout_state, world, rollouts)
+    return {
+        "state": plain_snapshot(Snapshot(state.walls, state.agent_cell, state.object_cells)),
+        "policy": np.asarray(policy[0], float).tolist(),
+        "belief": np.asarray(belief[0], float).tolist(),
+        "successor": np.asarray(maps, float).tolist(),
+    }
+
+
+@eqx.filter_jit
+def empirical_successors(
+    key: Key[Scalar, ""], agent: Agent, rollout_state: RolloutState, world: World, rollouts: int
+) -> Float[Array, "gamma row col"]:
+    """The mean successor map over that many stochastic rollouts from where the episode stands."""
+    rollout_state = eqx.tree_at(
+        lambda s: s.alive, rollout_state, jnp.bool_(True)
+    )  # it stopped to be looked at, not to end
+
+    def one(key):
+        return successor_maps(finish_rollout(key, agent, rollout_state, world), jnp.int32(0))
+
+    return jax.lax.map(one, jax.random.split(key, rollouts), batch_size=BATCH).mean(0)

@@ -1,0 +1,147 @@
+"""What agents, and an observer, make of the hand-made Sally-Anne test: do they turn back to where A was? (Fig. 11b)"""
+
+import dataclasses
+from typing import Any, Literal, get_args
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Key, Scalar
+
+from ...agents.actor_critic import DeepAgent
+from ...episodes.episode import Episode, Snapshot
+from ...episodes.history import History
+from ...episodes.rollout import RolloutState
+from ...observer.tomnet import ToMnet
+from ...support.progress import stage
+from ...support.trees import pick, stack
+from ...world.gridworld import ACTIONS, World
+from ..analysis.examples import plain_episode, plain_snapshot
+from ..claims.statistics import mean_interval
+from ..experiment import AgentPool
+from .counterfactuals import check_observer, predict_counterfactuals
+from .natural_swaps import watch
+from .scenarios import Scenario, exchanges, lead, stacked
+from .swap_curves import UNKNOWN
+from .swap_effects import after_swap, look_around, without_swaps
+
+Who = Literal["agents", "observer"]
+WHO: tuple[Who, ...] = get_args(Who)
+SHOWN = (2, 4)  # distances drawn in Fig. 11a: one in view of a 5×5 agent, and one that is not
+
+
+@dataclasses.dataclass(frozen=True)
+class Turns:
+    """Probabilities of turning back: `[agent, scenario, world]`, of which the first world has no swap."""
+
+    agents: np.ndarray
+    observer: np.ndarray
+    networks: np.ndarray  # [agent]
+    distance: np.ndarray  # [scenario]
+    reach: int
+
+
+def run_scenarios(
+    key: Key[Scalar, ""], pool: AgentPool, scenarios: list[Scenario], past: int, observer: ToMnet, world: World
+) -> Turns:
+    """Every agent of one condition in every scenario, and the observer, who has seen it in `past` episodes before."""
+    check_observer(observer, world, ("action",))
+    agents = pool.agents()
+    stage(f"{len(scenarios)} hand-made levels, {agents.preferred.shape[0]} agents on each")
+    turns, ways, before, asked = [], [], [], []
+    for number, preferred in enumerate(np.asarray(agents.preferred).tolist()):
+        agent = pick(agents, number)
+        way, worlds = play_scenarios(agent, preferred, scenarios, world)
+        turns.append(np.stack([look_around(agent, each, without_swaps(world))[0] for each in worlds], 1))
+        ways.append(way)
+        before.append(watch(jax.random.fold_in(key, number), agent, len(scenarios), past, world))
+        asked.append(queries(worlds))
+    history = History.of(*(jax.tree.map(lambda *leaves: np.concatenate(leaves), *each) for each in (before, ways)))
+    told = predict_counterfactuals(observer, history, jax.tree.map(lambda *leaves: jnp.concatenate(leaves, 1), *asked))
+    assert told.action is not None
+    foreseen = np.asarray(told.action).swapaxes(0, 1).reshape(len(turns), len(scenarios), -1, len(ACTIONS))
+    back = np.array([each.back for each in scenarios])[None, :, None, None]
+    return Turns(
+        agents=np.take_along_axis(np.stack(turns), back, -1)[..., 0],
+        observer=np.take_along_axis(foreseen, back, -1)[..., 0],
+        networks=np.arange(len(turns)) // world.objects,
+        distance=np.array([each.distance for each in scenarios]),
+        reach=int(agents.senses.reach[0]),
+    )
+
+
+def play_scenarios(
+    agent: DeepAgent, preferred: int, scenarios: list[Scenario], world: World
+) -> tuple[Episode, list[RolloutState]]:
+    """The way to each subgoal, and the worlds that may go on from there: without a swap, and with each."""
+    levels, actions = stacked(scenarios, preferred)
+    way, rollout_state = lead(agent, levels, actions, without_swaps(world))
+    swapped = exchanges(np.asarray(rollout_state.state.object_cells), preferred, world)
+    return way, [rollout_state, *(after_swap(rollout_state, cells) for cells in swapped)]
+
+
+def queries(worlds: list[RolloutState]) -> Snapshot:
+    """`[world, scenario]`."""
+    states = [each.state for each in worlds]
+    shown = [Snapshot(state.walls, state.agent_cell, state.object_cells) for state in states]
+    return stack(shown)
+
+
+# --- Tables
+
+
+def turning_table(turns: Turns) -> dict[str, Any]:
+    """By distance and side of the field of view: Δπ_L, the relative drop, with intervals over networks."""
+    seen = turns.distance <= turns.reach
+    return {
+        "reach": turns.reach,
+        "networks": len(np.unique(turns.networks)),
+        "in_view": _row(turns, seen),
+        "out_of_view": _row(turns, ~seen),
+        "gap": {who: _summary(_drop(turns, who, seen)[1] - _drop(turns, who, ~seen)[1]) for who in WHO},
+        "by_distance": [
+            {"distance": int(far), "in_view": bool(far <= turns.reach)} | _row(turns, turns.distance == far)
+            for far in np.unique(turns.distance)
+        ],
+    }
+
+
+def _row(turns: Turns, chosen: np.ndarray) -> dict[str, Any]:
+    row: dict[str, Any] = {"pairs": int(chosen.sum()) * turns.agents.shape[0] * (turns.agents.shape[2] - 1)}
+    for who in WHO:
+        (without, swap), drop = _drop(turns, who, chosen)
+        row[who] = {"no_swap": _summary(without), "swap": _summary(swap), "drop": _summary(drop)}
+    return row
+
+
+def _drop(turns: Turns, who: Who, chosen: np.ndarray) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+    """By network: the probabilities of turning back without a swap and with one, and the share that a swap takes."""
+    probability = getattr(turns, who)
+    each = [probability[turns.networks == one][:, chosen].astype(float) for one in np.unique(turns.networks)]
+    without = np.array([mine[..., 0].mean() for mine in each])
+    # world by world, so that a drop of nothing is exactly 0
+    drop = np.array([(mine[..., :1] - mine[..., 1:]).mean() for mine in each])
+    return (without, without - drop), drop / np.maximum(without, 1e-9)
+
+
+def _summary(values: np.ndarray) -> dict[str, Any]:
+    known = len(values) and np.isfinite(values).all()
+    return dict(zip(("mean", "interval"), mean_interval(values) if known else (float("nan"), UNKNOWN)))
+
+
+def pictures(scenarios: list[Scenario], agent: DeepAgent, world: World) -> list[dict[str, Any]]:
+    """Fig. 11a: the way to the subgoal, and what may be there then, at a distance in view and one out of view."""
+    shown = [next(each for each in scenarios if each.distance == far) for far in SHOWN]
+    way, worlds = play_scenarios(agent, int(agent.preferred), shown, world)
+    asked = queries(worlds[:2])
+    return [
+        {
+            "distance": each.distance,
+            "back": each.back,
+            "preferred": int(agent.preferred),
+            "episode": plain_episode(pick(way, number)),
+            "no_swap": plain_snapshot(pick(asked, (0, number))),
+            "swap": plain_snapshot(pick(asked, (1, number))),
+        }
+        for number, each in enumerate(shown)
+    ]

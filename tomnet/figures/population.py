@@ -1,0 +1,302 @@
+"""Figures about a population of deep RL agents: how it learned, what it earns, whether it acts on what it remembers.
+
+From plain tables: rows of metrics.jsonl, and `evaluate_population`'s.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import SubFigure
+
+from . import style
+from .panels import Panel, Panels
+from .subgoal_task import subgoal_caption, subgoal_panels, title_of
+
+WINDOW = 5  # reports that a learning curve is averaged over
+WIDEST = style.graded(4)
+COLOURS: dict[str, style.Colour] = {
+    "random": style.QUIET,
+    "blind": style.NO_PAST,
+    **dict(zip(("3x3", "5x5", "7x7", "9x9"), WIDEST)),
+    "stateless-5x5": style.VERMILLION,
+    "oracle": style.IDEAL,
+}
+"""Wider sees darker; who sees nothing is grey, and who forgets has a colour that is not on the scale."""
+SHARES = {
+    "subgoal_first": "subgoal,\nif in reach",
+    "preferred_if_reachable": "preferred,\nif in reach",
+    "time_out": "time ran\nout",
+}
+
+
+def in_order(conditions) -> list[str]:
+    known = [name for name in COLOURS if name in conditions]
+    return known + [name for name in conditions if name not in COLOURS]
+
+
+# --- Learning
+
+
+def learning_curves(rows: Sequence[dict[str, Any]]) -> dict[str, dict[str, np.ndarray]]:
+    """By condition: steps, and the return of each network then, `[time, network]`; nan before its first episode ended.
+
+    Networks take turns through the conditions, chunk after chunk, as `PopulationTraining.conditions_of` deals them out.
+    """
+    conditions = list(dict.fromkeys(name for row in rows for name in row["returns"]))
+    steps = sorted({row["steps"] for row in rows})
+    chunks = 1 + max(row["chunk"] for row in rows)
+    width = len(rows[0]["each"])
+    each = np.full((len(steps), chunks * width), np.nan)
+    for row in rows:
+        mine = slice(row["chunk"] * width, (row["chunk"] + 1) * width)
+        each[steps.index(row["steps"]), mine] = [style.number(value) for value in row["each"]]
+        for lost in row["diverged"]:
+            each[steps.index(row["steps"]), row["chunk"] * width + lost] = np.nan
+    owner = np.arange(chunks * width) % len(conditions)
+    return {
+        name: {"steps": np.array(steps), "returns": each[:, owner == place]} for place, name in enumerate(conditions)
+    }
+
+
+def learning_panels(rows: Sequence[dict[str, Any]]) -> Panels:
+    return {
+        "learning-curves": (
+            Panel(
+                "",
+                "Learning, by species",
+                "Return per episode against the steps of each network. A line for the mean of a species' networks, "
+                f"a band from the worst to the best of them; all are running means of {WINDOW} reports.",
+                lambda place: _learning(place, learning_curves(rows)),
+                3.0,
+            ),
+        )
+    }
+
+
+def _learning(place: SubFigure, curves: dict[str, dict[str, np.ndarray]]) -> None:
+    axes = place.subplots()
+    ends, last = {}, max(curve["steps"][-1] for curve in curves.values())
+    unit, many = ("millions", 1e6) if last >= 1e6 else ("thousands", 1e3)
+    for name in in_order(curves):
+        steps, returns = curves[name]["steps"], smooth(curves[name]["returns"])
+        there = np.isfinite(returns).any(1)
+        if not there.any():
+            continue
+        steps, returns = steps[there] / many, returns[there]
+        colour = COLOURS.get(name, style.PURPLE)
+        axes.fill_between(steps, np.nanmin(returns, 1), np.nanmax(returns, 1), color=colour, alpha=0.18, linewidth=0)
+        dashes = "--" if name.startswith("stateless") else "-"
+        dot = "o" if len(steps) == 1 else ""  # a line of one point would not be seen
+        axes.plot(
+            steps, np.nanmean(returns, 1), marker=dot, color=colour, linestyle=dashes, linewidth=1.3, clip_on=False
+        )
+        ends[name] = float(np.nanmean(returns[-1]))
+    axes.set(xlabel=f"steps of each network, in {unit}", ylabel="return of an episode")
+    axes.set_xlim(0, last / many)
+    _name_ends(axes, ends)
+
+
+def smooth(values: np.ndarray, window: int = WINDOW) -> np.ndarray:
+    """A running mean over the last few rows, which hold few episodes each."""
+    seen = np.isfinite(values)
+    total = np.cumsum(np.where(seen, values, 0), axis=0)
+    count = np.cumsum(seen, axis=0)
+    total[window:], count[window:] = total[window:] - total[:-window], count[window:] - count[:-window]
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def _name_ends(axes: Axes, ends: dict[str, float]) -> None:
+    """Each line named at its end: no need to match colours to a legend."""
+    low, high = axes.get_ylim()
+    names = sorted(ends, key=lambda name: ends[name])
+    for name, place in zip(names, apart([ends[name] for name in names], 0.062 * (high - low))):
+        axes.annotate(
+            title_of(name),
+            (1, place),
+            xycoords=("axes fraction", "data"),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=7.5,
+            color=COLOURS.get(name, style.PURPLE),
+            weight="bold",
+        )
+
+
+def apart(places: Sequence[float], gap: float) -> list[float]:
+    """Sorted places, moved as little as need be for neighbours to be a gap apart."""
+    groups = [[place, 1] for place in places]  # the middle of a run of neighbours, and how many they are
+    merged = []
+    for group in groups:
+        merged.append(group)
+        while len(merged) > 1 and merged[-1][0] - merged[-2][0] < gap * (merged[-1][1] + merged[-2][1]) / 2:
+            (middle, count), (before, others) = merged.pop(), merged.pop()
+            merged.append([(middle * count + before * others) / (count + others), count + others])
+    return [middle + gap * (i - (count - 1) / 2) for middle, count in merged for i in range(count)]
+
+
+# --- What they earn
+
+
+def population_panels(tables: dict[str, Any]) -> Panels:
+    """All that `evaluate_population`'s tables can show."""
+    return {
+        **performance_panels(tables["performance"]),
+        **memory_panels(tables["acts_on_memory"]),
+        **subgoal_panels(tables["examples"]),
+    }
+
+
+def population_captions(tables: dict[str, Any]) -> dict[str, str]:
+    captions = {
+        "performance": performance_caption(tables),
+        "acts-on-memory": memory_caption(tables),
+        "figure-10": subgoal_caption(tables["examples"]),
+    }
+    return {stem: captions[stem] for stem in population_panels(tables)}
+
+
+def performance_panels(performance: dict[str, dict[str, Any]]) -> Panels:
+    names = in_order(performance)
+    height = 0.75 + 0.25 * len(names)
+    dots = "a small dot for each network, a large one with its 95% interval for their mean, open ones for references."
+    return {
+        "performance": (
+            Panel(
+                "a",
+                "Return of an episode",
+                f"Mean returns of {', '.join(map(title_of, names))}: {dots}",
+                lambda place: _performance(place, performance, {"return": ""}),
+                height,
+            ),
+            Panel(
+                "b",
+                "Share of episodes",
+                f"Shares of episodes, of {', '.join(map(title_of, names))}, in which the subgoal was eaten, the "
+                f"preferred object was eaten, and time ran out: {dots}",
+                lambda place: _performance(place, performance, SHARES),
+                height,
+            ),
+        )
+    }
+
+
+def _performance(place: SubFigure, performance: dict[str, dict[str, Any]], measures: dict[str, str]) -> None:
+    names = in_order(performance)
+    columns = np.atleast_1d(place.subplots(1, len(measures), sharey=True))
+    random = np.random.default_rng(0)  # only to keep dots of equal value apart
+    for axes, (measure, title) in zip(columns, measures.items()):
+        for y, name in enumerate(names):
+            _one_species(axes, y, performance[name][measure], name, random)
+        axes.grid(axis="x", color=style.GRID, linewidth=0.5)
+        axes.set_axisbelow(True)
+        if title:
+            axes.set_title(title, fontsize=7.5)
+        if measure in SHARES:
+            axes.set(xlim=(-0.1, 1.1))
+            axes.set_xticks((0, 0.5, 1), ("0", "", "100%"))
+        axes.tick_params(axis="y", length=0)
+        axes.spines["left"].set_visible(False)
+    columns[0].set_yticks(range(len(names)), [title_of(name) for name in names])
+    columns[0].set_ylim(-0.6, len(names) - 0.4)
+
+
+def _one_species(axes: Axes, y: int, row: dict[str, Any], name: str, random: np.random.Generator) -> None:
+    reference, colour = name in ("oracle", "random"), COLOURS.get(name, style.PURPLE)
+    if not reference:
+        _each_network(axes, y + random.uniform(-0.22, 0.22, len(row["each"])), row, colour)
+    _their_mean(axes, y, row, colour, "D" if reference else "o", filled=not reference)
+
+
+def _each_network(axes: Axes, places: np.ndarray, row: dict[str, Any], colour: style.Colour) -> None:
+    each = [style.number(value) for value in row["each"]]
+    axes.plot(each, places, "o", color=colour, markersize=2.2, alpha=0.55, markeredgewidth=0, zorder=2)
+
+
+def _their_mean(
+    axes: Axes, y: int | float, row: dict[str, Any], colour: style.Colour, marker: str, *, filled: bool
+) -> None:
+    axes.errorbar(
+        style.column([row], "mean"),
+        [y],
+        xerr=style.whiskers([row], "mean", "interval"),
+        fmt=marker,
+        color=colour,
+        markerfacecolor=colour if filled else "white",
+        markersize=4,
+        elinewidth=0.9,
+        zorder=3,
+        clip_on=False,
+    )
+
+
+def performance_caption(tables: dict[str, Any]) -> str:
+    performance = tables["performance"]
+    species = [name for name in in_order(performance) if name not in ("oracle", "random")]
+    earned = ", ".join(f"{title_of(name)} {style.plain(performance[name]['return']['mean'], 2)}" for name in species)
+    oracle, random = (style.plain(performance[name]["return"]["mean"], 2) for name in ("oracle", "random"))
+    counts = sorted({performance[name]["networks"] for name in species})
+    networks = " or ".join(map(str, counts))
+    return (
+        f"{tables['levels']} levels of its own for each network, none of them met before, {networks} networks of each "
+        "species. "
+        f"Mean return: {earned}; an oracle that sees everything earns {oracle}, a random walk {random}. "
+        "Intervals are over networks, those of oracle and random walk over levels."
+    )
+
+
+# --- Whether they act on what they remember
+
+
+def memory_panels(acting: dict[str, dict[str, Any]]) -> Panels:
+    names = in_order(acting)
+    return {
+        "acts-on-memory": (
+            Panel(
+                "",
+                "Stepping back to what is out of sight",
+                f"Probability that {', '.join(map(title_of, names))} agents step back to where they last saw their "
+                "object, beyond their view (filled), beside the same step where it never was (open): a small dot for "
+                "each network, a large one with its 95% interval for their mean.",
+                lambda place: _memory(place, acting),
+                0.9 + 0.34 * len(names),
+            ),
+        )
+    }
+
+
+def _memory(place: SubFigure, acting: dict[str, dict[str, Any]]) -> None:
+    axes, names = place.subplots(), in_order(acting)
+    random = np.random.default_rng(0)  # only to keep dots of equal value apart
+    for y, name in enumerate(names):
+        for row, above, colour in (
+            (acting[name]["beyond_view"], 0.18, COLOURS.get(name, style.PURPLE)),
+            (acting[name]["never_there"], -0.18, style.NO_PAST),
+        ):
+            _each_network(axes, y + above + random.uniform(-0.1, 0.1, len(row["each"])), row, colour)
+            _their_mean(axes, y + above, row, colour, "o", filled=above > 0)
+    axes.grid(axis="x", color=style.GRID, linewidth=0.5)
+    axes.set_axisbelow(True)
+    axes.set(xlim=(-0.03, 1.03), xlabel="probability of the step back", ylim=(-0.6, len(names) - 0.4))
+    axes.set_yticks(range(len(names)), [title_of(name) for name in names])
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    seen = style.sign("seen there, now out of view", "o", style.IDEAL)
+    style.legend_above(axes, (seen, style.sign("never there", "o", style.NO_PAST, filled=False)))
+
+
+def memory_caption(tables: dict[str, Any]) -> str:
+    acting = tables["acts_on_memory"]
+    told = ", ".join(
+        f"{title_of(name)} {style.plain(acting[name]['beyond_view']['mean'], 2)} "
+        f"({style.plain(acting[name]['never_there']['mean'], 2)})"
+        for name in in_order(acting)
+    )
+    return (
+        "Agents led past their object to the subgoal, in hand-made levels: the probability of stepping back to where "
+        "they last saw it, where that is beyond their view, beside the same step where it never was. "
+        f"Means over networks, in brackets where it never was: {told}. The blind never see it. Intervals are over "
+        "networks."
+    )

@@ -1,0 +1,5 @@
+"""The report: one page with every claim, verdict and figure."""
+
+from .page import build_report, environment_of, summary
+
+__all__ = ["build_report", "environment_of", "summary"]

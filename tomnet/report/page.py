@@ -1,0 +1,332 @@
+"""The report: one page with every claim, verdict and figure, and the numbers behind it as JSON.
+
+    build_report([load_result(folder) for folder in runs], "report")     # report/index.html, figures/ …
+
+The page is a single file that asks nothing of the network: style and figures are inside it. Model cards and docs lie
+beside it as pages of their own.
+"""
+
+import base64
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from ..experiments.claims.claim import Claim
+from ..experiments.claims.statements import STATEMENTS
+from ..experiments.experiment import Experiment, Result
+from ..experiments.registry import EXPERIMENTS
+from ..figures import architecture_figure, captions, figures_for, panels_for, save
+from ..figures.architecture import CAPTION, architecture_panel
+from ..figures.numbers import NumberTable, numbers_for
+from ..figures.panels import Panel, compose, render
+from ..figures.style import NOTHING
+from ..support.files import write_atomically, write_json
+from .pages import html_page, write_pages
+from .results import SIGNS, measured, number_text
+
+TITLE = "Machine Theory of Mind: the report"
+ABOUT = (
+    "An observer, ToMnet, watches what an agent does and learns to predict what it will do next. This page "
+    "checks the claims of “Machine Theory of Mind” (Rabinowitz et al., 2018), one by one, on agents that "
+    "the observer has never met: in sections 3.1 and 3.2 beside an ideal observer that knows how such agents are "
+    "made and reasons exactly, further on beside the agents themselves. The rule that decides each claim stands "
+    "beside it; what was changed after a trial is in {deviations}."
+)
+DATA = "The data: {results} has every claim and the tables behind every figure."
+WAITS = "waits for an observer of these agents"
+LEDGER = ("id", "claim", "verdict", "measured [95% interval]", "ideal, or the agents themselves", "paper")
+NO_VERDICT = {"verdict": None, "value": None, "interval": None, "waits": WAITS}
+KEPT = ("preset", "seed", "seconds", "tables")
+
+
+def build_report(
+    results: list[Result],
+    folder: str | Path,
+    *,
+    cards: Mapping[str, str | Path] | None = None,
+    seconds: float | Mapping[str, float] | None = None,
+    waiting: Collection[str] = (),
+) -> Path:
+    """Write `index.html`, `results.json`, `figures/` and `pages/` into `folder`; the page's path.
+
+    `cards` holds the observers' model cards by experiment, and that of the `agents`, as text or as files. `seconds` is
+    how long it all took, or each experiment; without it, the page gives the time that each result reports. `waiting`
+    names experiments whose observers met other agents than those that are here: their claims have no verdict.
+    """
+    folder = Path(folder)
+    by_name = {result.experiment: result for result in results}
+    save({"figure-1": architecture_figure()}, folder / "figures")
+    for result in results:
+        save(figures_for(result), folder / "figures")
+    write_json(folder / "results.json", summary(results, waiting))
+    pages = write_pages(folder, cards or {})
+    parts = [_head(pages), _counts(by_name, waiting), _contents(), _ledger(by_name, waiting), _architecture()]
+    spent = seconds if isinstance(seconds, Mapping) else {}
+    for experiment in EXPERIMENTS.values():
+        result = by_name.get(experiment.name)
+        if result is None:
+            parts.append(_missing(experiment, experiment.name in waiting))
+        else:
+            took = spent.get(experiment.name, result.seconds)
+            parts.append(_experiment(experiment, result, took, pages))
+    total = seconds if isinstance(seconds, int | float) else None
+    parts.append(_environment(results, total))
+    page = folder / "index.html"
+    write_atomically(page, html_page(TITLE, "\n".join(parts)).encode())
+    return page
+
+
+def summary(results: list[Result], waiting: Collection[str] = ()) -> dict[str, Any]:
+    """The shape of results.json: claims by id, the tables behind the figures, what the numbers depend on."""
+    experiments = {}
+    claims = {id: NO_VERDICT | {"experiment": name} for name in waiting for id in EXPERIMENTS[name].claims}
+    for result in results:
+        whole = result.to_json()
+        for claim in whole["claims"]:
+            claims[claim.pop("id")] = claim | {"experiment": result.experiment}
+        experiments[result.experiment] = {name: whole[name] for name in KEPT}
+    return {"claims": claims, "experiments": experiments, "environment": environment_of(results)}
+
+
+def environment_of(results: list[Result]) -> dict[str, Any]:
+    """One value where all results agree, as they should; otherwise a value for each experiment."""
+    each = {result.experiment: result.environment | {"seed": result.seed} for result in results}
+    merged = {}
+    for name in dict.fromkeys(name for one in each.values() for name in one):
+        values = {experiment: one.get(name) for experiment, one in each.items()}
+        first = next(iter(values.values()))
+        merged[name] = first if all(value == first for value in values.values()) else values
+    return merged
+
+
+# --- The page
+
+
+def _head(pages: Mapping[str, str]) -> str:
+    return f"""<header>
+<h1>{escape(TITLE)}</h1>
+<p>{escape(ABOUT).format(deviations=_link(pages.get("deviations"), "docs/deviations.md"))}</p>
+<p>{escape(DATA).format(results=_link("results.json", "results.json"))}</p>
+</header>
+"""
+
+
+def _link(to: str | None, text: str) -> str:
+    """A link, or only its text where it would lead nowhere."""
+    return f'<a href="{escape(to)}">{escape(text)}</a>' if to else escape(text)
+
+
+def _counts(by_name: Mapping[str, Result], waiting: Collection[str]) -> str:
+    counts = Counter(claim.verdict for result in by_name.values() for claim in result.claims)
+    for name in EXPERIMENTS.keys() - by_name.keys():
+        counts["waiting" if name in waiting else "not evaluated"] += len(EXPERIMENTS[name].claims)
+    shown = [word for word in SIGNS if counts[word] or word == "reproduced"]
+    items = "".join(f"<li>{_verdict(word)}: <strong>{counts[word]}</strong></li>" for word in shown)
+    return f'<ul class="counts" aria-label="Verdicts">{items}</ul>'
+
+
+def _contents() -> str:
+    links = {"claims": "Claims", "architecture": "The observer"}
+    links |= {name: experiment.title for name, experiment in EXPERIMENTS.items()} | {"environment": "Environment"}
+    items = "".join(f'<li><a href="#{escape(to)}">{escape(text)}</a></li>' for to, text in links.items())
+    return f'<nav aria-label="Contents"><ul>{items}</ul></nav>'
+
+
+def _verdict(word: str) -> str:
+    kind, sign = escape(word.replace(" ", "-")), SIGNS.get(word, "?")
+    return f'<span class="verdict {kind}"><span aria-hidden="true">{sign}</span> {escape(word)}</span>'
+
+
+# --- The ledger of claims
+
+
+def _ledger(by_name: Mapping[str, Result], waiting: Collection[str]) -> str:
+    rows = {}
+    for name, experiment in EXPERIMENTS.items():
+        if name in by_name:
+            rows |= {claim.id: _claim(claim, experiment) for claim in by_name[name].claims}
+        else:
+            rows |= {id: _unknown_claim(id, experiment, name in waiting) for id in experiment.claims}
+    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in LEDGER)
+    sections = list(dict.fromkeys(id[:1] for id in rows))  # R before G, as in the paper
+    body = "\n".join(rows[id] for id in sorted(rows, key=lambda id: (sections.index(id[:1]), len(id), id)))
+    return f"""<section id="claims">
+<h2>Claims</h2>
+<div class="scroll">
+<table>
+<thead><tr>{head}</tr></thead>
+<tbody>
+{body}
+</tbody>
+</table>
+</div>
+</section>
+"""
+
+
+def _claim(claim: Claim, experiment: Experiment) -> str:
+    value = f'<span class="number">{escape(measured(claim.value, claim.interval))}</span>'
+    details = f"<p>{escape(claim.decided_by)}</p>" + (_definitions(claim.detail) if claim.detail else "")
+    return (
+        f"<tr>{_claim_id(claim.id, experiment)}"
+        f'<td class="wordy">{escape(claim.statement)}'
+        f"<details><summary>how it is decided</summary>{details}</details></td>"
+        f'<td class="wordy">{_verdict(claim.verdict)}</td>'
+        f'<td data-label="measured">{value}<span class="unit">{escape(claim.unit)}</span></td>'
+        f"{_cell('ideal, or the agents themselves', number_text(claim.ideal))}"
+        f"{_cell('paper', claim.paper or NOTHING)}</tr>"
+    )
+
+
+def _unknown_claim(id: str, experiment: Experiment, waits: bool) -> str:
+    why = f"{experiment.title}: {WAITS if waits else 'no observer was evaluated'}"
+    return (
+        f"<tr>{_claim_id(id, experiment)}"
+        f'<td class="wordy">{escape(STATEMENTS[id])}<span class="unit">{escape(why)}</span></td>'
+        f'<td class="wordy">{_verdict("waiting" if waits else "not evaluated")}</td>{3 * _cell("", NOTHING)}</tr>'
+    )
+
+
+def _claim_id(id: str, experiment: Experiment) -> str:
+    """It leads to the figures and numbers that decide it, and is what they lead back to."""
+    return f'<th scope="row" id="claim-{escape(id)}">{_link(f"#{experiment.name}", id)}</th>'
+
+
+def _cell(label: str, text: str) -> str:
+    """A cell; one without content is dropped where a phone turns the row into a card."""
+    empty = ' class="empty"' if text == NOTHING else ""
+    return f'<td{empty} data-label="{escape(label)}">{escape(text)}</td>'
+
+
+def _definitions(values: Mapping[str, Any], kind: str = "") -> str:
+    items = "".join(
+        f"<dt>{escape(str(name).replace('_', ' '))}</dt><dd>{escape(_words(value))}</dd>"
+        for name, value in values.items()
+    )
+    return f'<dl class="{kind}">{items}</dl>' if kind else f"<dl>{items}</dl>"
+
+
+def _words(value: Any) -> str:
+    """Whatever a detail holds, as a reader would write it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return number_text(value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {_words(inner)}" for name, inner in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_words, value))
+    return NOTHING if value is None else str(value)
+
+
+# --- Figures and experiments
+
+
+def _architecture() -> str:
+    figure = _figure("figure-1", [architecture_panel()], CAPTION, "tomnet report")
+    return f'<section id="architecture">\n<h2>The observer</h2>\n{figure}\n</section>\n'
+
+
+def _experiment(experiment: Experiment, result: Result, seconds: float, pages: Mapping[str, str]) -> str:
+    name = escape(experiment.name)
+    agents = result.environment.get("agents", NOTHING)
+    words = captions(result)
+    command = f"tomnet evaluate {experiment.name} --agents {agents} --seed {result.seed} --out DIR"
+    figures = "\n".join(_figure(stem, panels, words[stem], command) for stem, panels in panels_for(result).items())
+    numbers = "\n".join(map(_number_table, numbers_for(result)))
+    networks = f"held-out networks in about {agents} meetings or walks"
+    whom = networks if experiment.about_networks else f"{agents} agents"
+    about = (
+        f"Section {experiment.section} of the paper. Observers of the preset “{result.preset}”, evaluated "
+        f"on {whom} (seed {result.seed}) in {seconds:.0f} s."
+    )
+    return f"""<section id="{name}">
+<h2>{escape(experiment.title)}</h2>
+<p class="about">{escape(about)}{_cards(experiment, pages)}</p>
+{_verdicts(experiment, result)}
+{figures}
+{numbers}
+</section>
+"""
+
+
+def _verdicts(experiment: Experiment, result: Result) -> str:
+    """The claims decided here, each a way back to its line of the ledger."""
+    found = {claim.id: claim.verdict for claim in result.claims}
+    items = [f"{_link(f'#claim-{id}', id)} {_verdict(found.get(id, 'not evaluated'))}" for id in experiment.claims]
+    return f'<ul class="counts" aria-label="Claims">{"".join(f"<li>{item}</li>" for item in items)}</ul>'
+
+
+def _cards(experiment: Experiment, pages: Mapping[str, str]) -> str:
+    cards = {experiment.name: "the observers"}
+    if experiment.about_networks:
+        cards["agents"] = "the agents"
+    links = [_link(pages[name], text) for name, text in cards.items() if name in pages]
+    return f" Model cards: {', '.join(links)}." if links else ""
+
+
+def _missing(experiment: Experiment, waits: bool) -> str:
+    why = f" It {WAITS}: its own met others." if waits else ""
+    return f"""<section id="{escape(experiment.name)}">
+<h2>{escape(experiment.title)}</h2>
+<p>Missing: there is no result for <code>{escape(experiment.name)}</code>, so that
+figure {", ".join(experiment.figures)} and claim {", ".join(experiment.claims)} are not in this report.{why}
+<code>tomnet run {escape(experiment.name)}</code> trains its observers.</p>
+</section>
+"""
+
+
+def _figure(stem: str, panels: Iterable[Panel], caption: str, command: str) -> str:
+    panels = list(panels)
+    number = escape(stem.removeprefix("figure-"))
+    images = "\n".join(_image(panel) for panel in panels)
+    single = " single" if len(panels) == 1 else ""
+    return f"""<figure id="{escape(stem)}">
+<div class="panels{single}">
+{images}
+</div>
+<figcaption><strong>Figure {number}.</strong> {escape(caption)}
+<span class="files"><span>{_link(f"figures/{stem}.svg", "SVG")}, {_link(f"figures/{stem}.png", "PNG")}, drawn by</span>
+<code>{escape(command)}</code></span>
+</figcaption>
+</figure>"""
+
+
+def _image(panel: Panel) -> str:
+    """A panel as an image of its own, so that a phone can set them one below the other."""
+    svg = base64.b64encode(render(compose([panel], columns=1), "svg")).decode()
+    alt = f"Panel {panel.letter}. {panel.alt}" if panel.letter else panel.alt
+    return f'<img src="data:image/svg+xml;base64,{svg}" alt="{escape(alt)}">'
+
+
+def _number_table(table: NumberTable) -> str:
+    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in table.columns)
+    rows = []
+    for name, *cells in table.rows:
+        labelled = zip(table.columns[1:], cells, strict=True)
+        filled = "".join(_cell(label, text) for label, text in labelled)
+        rows.append(f'<tr><th scope="row">{escape(name)}</th>{filled}</tr>')
+    body = "\n".join(rows)
+    return f"""<div class="scroll">
+<table class="numbers">
+<caption>{escape(table.title)}</caption>
+<thead><tr>{head}</tr></thead>
+<tbody>
+{body}
+</tbody>
+</table>
+</div>"""
+
+
+def _environment(results: list[Result], total: float | None) -> str:
+    values = environment_of(results)
+    if total is not None:
+        values["evaluated and drawn in"] = f"{total:.0f} s"
+    shown = _definitions(values, "environment")
+    return f"""<section id="environment">
+<h2>Environment</h2>
+{shown}
+</section>
+"""

@@ -1,0 +1,120 @@
+"""docs/results.md: what came of every claim, written from a report's results.json and from nothing else.
+
+tomnet results report/results.json --out docs/results.md
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..experiments.experiment import Experiment
+from ..experiments.registry import EXPERIMENTS
+from ..figures.style import NOTHING, plain
+from ..support.errors import BadFile
+from ..support.files import read_json
+
+SIGNS = {"reproduced": "✓", "partly": "◐", "not reproduced": "✗", "waiting": "…", "not evaluated": "–"}
+HEADLINES = {"false-beliefs-mixed": "F5"}  # whose number stands for the experiment; otherwise that of its first claim
+
+
+def read_results(path: Path) -> dict[str, Any]:
+    results = read_json(path)
+    try:
+        results_markdown(results)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:  # JSON, but not of ours
+        raise BadFile(path, "holds no results", "the results.json of a report is expected") from error
+    return results
+
+
+def slim(results: Mapping[str, Any]) -> dict[str, Any]:
+    """The claims and where they come from, without the tables behind the figures."""
+    experiments = {
+        name: {part: value for part, value in about.items() if part != "tables"}
+        for name, about in results["experiments"].items()
+    }
+    return {**results, "experiments": experiments}
+
+
+def results_markdown(results: Mapping[str, Any], data: str = "results.json") -> str:
+    """`data` is where the page finds what it was made from."""
+    shown = [experiment for name, experiment in EXPERIMENTS.items() if name in results["experiments"]]
+    parts = [_opening(results, data), _summary(shown, results["claims"])]
+    parts += [_experiment(experiment, results) for experiment in shown]
+    return "\n\n".join(parts) + "\n"
+
+
+def _opening(results: Mapping[str, Any], data: str) -> str:
+    names = ("agents", "seed", "tomnet", "jax", "device", "cores", "commit")
+    agents, seed, version, jax, device, cores, commit = (_agreed(results["environment"].get(name)) for name in names)
+    return f"""# Results
+
+Written by `tomnet results` from [{data}]({data}): no number here is typed by hand.
+The pretrained observers on agents that they have never met, with `--agents {agents} --seed {seed}`
+(tomnet {version}, jax {jax}, {device}, {cores} cores, commit {commit}).
+
+**Of {len(results["claims"])} claims: {_counts(results["claims"].values())}.**"""
+
+
+def _agreed(value: Any) -> str:
+    """What the numbers depend on: one value or, where experiments differ, all of theirs."""
+    values = value.values() if isinstance(value, Mapping) else [value]
+    return ", ".join(dict.fromkeys(NOTHING if one is None else str(one) for one in values))
+
+
+def _counts(claims: Iterable[Mapping[str, Any]]) -> str:
+    counts = Counter(claim["verdict"] or "waiting" for claim in claims)
+    return ", ".join(f"{counts[word]} {word}" for word in SIGNS if counts[word])
+
+
+def _summary(shown: list[Experiment], claims: Mapping[str, Any]) -> str:
+    rows = [("figure", "command", "verdicts", "the number that counts"), ("---",) * 4]
+    for experiment in shown:
+        own = {id: claims[id] for id in experiment.claims if id in claims}
+        id = HEADLINES.get(experiment.name, experiment.claims[0])
+        figures = f"[{', '.join(experiment.figures)}](#{experiment.name})"
+        number = f"[{id}](#{id.lower()}): {_number(own[id])}" if id in own else NOTHING
+        rows.append((figures, f"`tomnet evaluate {experiment.name}`", _counts(own.values()), number))
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _experiment(experiment: Experiment, results: Mapping[str, Any]) -> str:
+    about = results["experiments"][experiment.name]
+    figures = f"figure{'s' if len(experiment.figures) > 1 else ''} {', '.join(experiment.figures)}"
+    parts = [
+        f"## {experiment.name}",
+        f"{experiment.title}: section {experiment.section}, {figures}. Observers of the preset “{about['preset']}”, "
+        f"measured in {about['seconds']:.0f} s.",
+    ]
+    return "\n\n".join(
+        parts + [_claim(id, results["claims"][id]) for id in experiment.claims if id in results["claims"]]
+    )
+
+
+def _claim(id: str, claim: Mapping[str, Any]) -> str:
+    return f"""### {id}
+
+**{claim["statement"]}.** {SIGNS[claim["verdict"]]} {claim["verdict"]}
+
+- measured: {_number(claim)}
+- ideal observer, or the agents themselves: {number_text(claim["ideal"])}
+- the paper: {claim["paper"] or NOTHING}
+- rule: {claim["decided_by"]}"""
+
+
+def _number(claim: Mapping[str, Any]) -> str:
+    return f"**{measured(claim['value'], claim['interval'])}** {claim['unit']}"
+
+
+def measured(value: float | None, interval: Sequence[float | None] | None) -> str:
+    """`0.163 [0.123, 0.203]`: the value and, where there is one, its 95% interval."""
+    if not interval or None in interval:
+        return number_text(value)
+    return f"{number_text(value)} [{number_text(interval[0])}, {number_text(interval[1])}]"
+
+
+def number_text(value: float | None) -> str:
+    """Counts and certainties without digits that say nothing: 6, not 6.000; small numbers with some that do."""
+    if value is None or value != value:
+        return NOTHING
+    return plain(value, 0 if float(value).is_integer() else 4 if abs(value) < 0.01 else 3)

@@ -1,0 +1,41 @@
+"""What a number depends on besides the code: versions, device, threads, commit."""
+
+import os
+import platform
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import jax
+
+from .. import __version__
+
+
+def provenance() -> dict[str, Any]:
+    device = jax.devices()[0]
+    return {
+        "tomnet": __version__,
+        "python": platform.python_version(),
+        "jax": version("jax"),
+        "equinox": version("equinox"),
+        "device": device.device_kind if device.platform != "cpu" else f"CPU ({platform.machine()})",
+        "cores": len(os.sched_getaffinity(0)),  # on the CPU, XLA's rounding depends on the number of threads
+        "commit": _commit(),
+    }
+
+
+def _commit() -> str | None:
+    if told := os.environ.get("TOMNET_COMMIT"):  # a copied tree has another history, or none
+        return f"{told} (told)"
+    folder = Path(__file__).parent
+    try:
+        shown = subprocess.run(
+            ["git", "-C", str(folder), "describe", "--always", "--dirty"],
+            capture_output=True,
+            text=True,
+            timeout=5,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return shown.stdout.strip() or None
