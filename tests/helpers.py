@@ -125,7 +125,7 @@ def quick_play(world: World, steps: int | None = None):
 def says(experiment: str, spec: str, preset: Preset = "smoke", **more) -> dict:
     """What a trained observer of this experiment says about itself, the populations it met left out."""
     specs = {each.name: each for each in EXPERIMENTS[experiment].specs(preset)}
-    told = {"experiment": experiment, "member": spec, "preset": preset, "populations": {}}
+    told = {"experiment": experiment, "observer": spec, "preset": preset, "populations": {}}
     return told | {"met": specs[spec].met} | more
 
 

@@ -9,6 +9,7 @@ from tomnet.zoo import names
 
 ROOT = Path(tomnet.__file__).parents[1]
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text()
+TABLE_WORDS = 400  # of the written table of results, marks and links included
 TINY = {
     "steps=1000, batch=32": "steps=2, batch=4, chunk=2, held_out=4",
     "jax.random.key(1), 200": "jax.random.key(1), 8",
@@ -25,6 +26,17 @@ def test_the_tutorial_runs_at_a_tiny_size(tmp_path, monkeypatch, capsys):
     first, *_ = capsys.readouterr().out.splitlines()
     assert f"    {first}\n" in TUTORIAL  # the agent of the first example knows its way, whatever the seed
     assert tomnet.load("runs/fans/observer.safetensors").config.heads == ("action", "consumption")
+
+
+def test_the_readme_prints_what_it_says(capsys):
+    readme = (ROOT / "README.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", readme, re.S)
+    exec(compile(code, "README.md", "exec"), {"__name__": "readme"})
+    assert "".join(f"    {line}\n" for line in capsys.readouterr().out.splitlines()) in readme
+
+
+def test_the_readme_is_short_enough_to_be_read():
+    assert len((ROOT / "README.md").read_text().split()) <= 900 + TABLE_WORDS
 
 
 def test_the_table_of_observers_is_what_they_are():

@@ -42,7 +42,7 @@ def observers():
 @pytest.fixture
 def run_folder(tmp_path, observers):
     for spec, observer in observers.items():
-        save_observer(tmp_path / "run" / spec / "observer.safetensors", observer, ABOUT | {"member": spec})
+        save_observer(tmp_path / "run" / spec / "observer.safetensors", observer, ABOUT | {"observer": spec})
     return tmp_path / "run"
 
 
@@ -109,9 +109,9 @@ def met_with(**changed) -> dict:
 @pytest.mark.parametrize(
     ("about", "why"),
     [
-        (ABOUT | {"member": "8d"}, "the observer '8d', not '2d'"),
-        (ABOUT | {"member": "2d", "experiment": "greedy-agents"}, "greedy-agents/2d, not of goal-inference"),
-        (ABOUT | {"member": "9d"}, "goal-inference/9d, not of goal-inference"),
+        (ABOUT | {"observer": "8d"}, "the observer '8d', not '2d'"),
+        (ABOUT | {"observer": "2d", "experiment": "greedy-agents"}, "greedy-agents/2d, not of goal-inference"),
+        (ABOUT | {"observer": "9d"}, "goal-inference/9d, not of goal-inference"),
         ({}, "does not describe an observer"),
         (
             ABOUT | {"met": ABOUT["met"] | {"reuse": 1, "steps": 3}},

@@ -112,7 +112,7 @@ def test_an_untrained_observer_reproduces_nothing_about_inference(result):
 
 def test_the_tables_cover_every_species_and_number_of_past_episodes(result):
     names = [name_of((alpha,)) for alpha in ALPHAS]
-    divergences = {(row["member"], row["past"]) for row in result.tables["bayes_divergence"]}
+    divergences = {(row["observer"], row["past"]) for row in result.tables["bayes_divergence"]}
     assert divergences == {(name, past) for name in [*names, "mixture", FLAT] for past in N_PAST}
     crossed = {(row["trained"], row["tested"]) for row in result.tables["cross_species"]}
     assert crossed == {(name, alpha) for name in names for alpha in ALPHAS}

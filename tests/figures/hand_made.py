@@ -79,7 +79,7 @@ def random_agents_tables() -> dict[str, Any]:
     ]
     return {
         "bayes_divergence": [
-            {"member": spec, "past": past, "kl": 0.004, "interval": around(0.004, 0.001)}
+            {"observer": spec, "past": past, "kl": 0.004, "interval": around(0.004, 0.001)}
             for spec in specs
             for past in (0, 1, 5, 10)
         ],
@@ -88,7 +88,7 @@ def random_agents_tables() -> dict[str, Any]:
         "specialists": {"species": 6.0, "interval": (5.0, 6.0)},
         "mixture": cross([specs[0], specs[5], "mixture"], 5),
         "embedding": {
-            "member": "alpha-1-2d",
+            "observer": "alpha-1-2d",
             "alpha": 1.0,
             "points": [[float(i % 5), float(i // 5)] for i in range(10)],
             "counts": [[10 if kind == i % 5 else 0 for kind in range(5)] for i in range(10)],

@@ -26,14 +26,14 @@ def observer():
 @pytest.fixture
 def saved(observer, tmp_path):
     path = tmp_path / "observer.safetensors"
-    save_observer(path, observer, {"member": "someone", "seed": 3})
+    save_observer(path, observer, {"observer": "someone", "seed": 3})
     return path
 
 
 def test_an_observer_comes_back_as_it_was(observer, saved):
     loaded, about = load_observer(saved)
     assert loaded.config == CONFIG
-    assert about == {"member": "someone", "seed": 3}
+    assert about == {"observer": "someone", "seed": 3}
     assert eqx.tree_equal(loaded, observer)
 
 

@@ -57,7 +57,7 @@ OBSERVER_CONFIG = ObserverConfig(
 TRAINING = TrainingConfig(
     steps=10, batch=4, learning_rate=1e-2, chunk=4, held_out=8, evaluate_every=2, checkpoint_seconds=0.0
 )
-ABOUT = {"member": "favourites"}
+ABOUT = {"observer": "favourites"}
 IDENTITY = {"met": {"version": 1, "species": {"kind": "fans", "share": 0.5}, "steps": 1}}
 
 
@@ -175,7 +175,7 @@ def test_the_observer_on_disk_is_the_one_returned(finished):
     loaded, about = load_observer(folder / OBSERVER)
     assert loaded.config == observer.config == OBSERVER_CONFIG
     assert eqx.tree_equal(loaded, observer)
-    assert about["member"] == "favourites"
+    assert about["observer"] == "favourites"
     assert about["seed"] == 0
     assert about["met"] == IDENTITY["met"]
 

@@ -6,11 +6,11 @@ from figures.hand_made import hand_made
 
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.report.page import summary
-from tomnet.report.results import HEADLINES, measured, read_results, results_markdown, slim
-from tomnet.support.errors import BadFile
+from tomnet.report.results import HEADLINES, measured, read_results, readme_with, results_markdown, slim
+from tomnet.support.errors import BadFile, TomnetError
 from tomnet.support.files import read_json, write_json
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +21,17 @@ def results():
 def test_the_page_in_the_docs_is_what_the_command_writes():
     page = results_markdown(read_results(DOCS / "results.json"))
     assert (DOCS / "results.md").read_text() == page, "tomnet results docs/results.json --out docs/results.md"
+
+
+def test_the_table_in_the_readme_is_what_the_command_writes():
+    readme = (DOCS.parent / "README.md").read_text()
+    written = readme_with(read_results(DOCS / "results.json"), readme, "docs/results.md")
+    assert readme == written, "tomnet results docs/results.json --out docs/results.md --readme README.md"
+
+
+def test_a_readme_without_a_place_for_results_is_refused(results):
+    with pytest.raises(TomnetError, match="the README has no place for results"):
+        readme_with(results, "# tomnet", "docs/results.md")
 
 
 def test_the_docs_have_every_claim_and_no_tables():

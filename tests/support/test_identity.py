@@ -64,7 +64,7 @@ def test_where_agents_lie_is_not_what_they_are(tmp_path):
 def test_every_member_is_known_by_plain_values(spec):
     assert json.loads(json.dumps(spec.met)) == spec.met
     assert set(spec.met["world"]) == {field.name for field in dataclasses.fields(World)}
-    assert set(spec.met["meeting"]) == {field.name for field in dataclasses.fields(EncounterSpec)}
+    assert set(spec.met["encounters"]) == {field.name for field in dataclasses.fields(EncounterSpec)}
 
 
 def test_a_view_that_has_no_fields_cannot_be_told_later():

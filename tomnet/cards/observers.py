@@ -152,7 +152,7 @@ def _losses(tables: dict[str, Any], spec: ObserverSpec) -> str:
         parts += [title, table(("prediction", "network", "ideal observer", "no past", "captured"), rows)]
     if "bayes_divergence" in tables:
         rows = [
-            (row["member"], row["past"], number_text(row["kl"]), interval_text(row["interval"]))
+            (row["observer"], row["past"], number_text(row["kl"]), interval_text(row["interval"]))
             for row in tables["bayes_divergence"]
         ]
         parts.append("KL from the exact Bayesian predictive, on the species that each was trained on")

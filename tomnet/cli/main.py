@@ -206,13 +206,19 @@ class Results:
             help_behavior_hint="(default: print it)",
         ),
     ] = None
+    readme: Annotated[
+        Path | None,
+        arg(metavar="README.md", help="also renew the table of results there", help_behavior_hint="(default: no)"),
+    ] = None
 
     def __call__(self) -> None:
-        from ..report.results import read_results, results_markdown, slim
+        from ..report.results import read_results, readme_with, results_markdown, slim
         from ..support.files import write_atomically, write_json
 
         results = read_results(self.path)
         if self.out is None:
+            if self.readme is not None:
+                raise BadSetting("readme", self.readme, "its links lead to the page, which --out names")
             print(results_markdown(results), end="")
             return
         if self.out.suffix != ".md":
@@ -222,6 +228,10 @@ class Results:
             write_json(data, slim(results))
         write_atomically(self.out, results_markdown(results, data.name).encode())
         print(self.out)
+        if self.readme is not None:
+            page = os.path.relpath(self.out, self.readme.parent)
+            write_atomically(self.readme, readme_with(results, self.readme.read_text(), page).encode())
+            print(self.readme)
 
 
 @dataclasses.dataclass
@@ -397,8 +407,8 @@ def measure(experiment: "Experiment", model: Path | None, agents: int | None, se
         loaded = zoo.load_run(model, experiment.name)
     else:
         observer, about = zoo.read(model, experiment.name)
-        alone = zoo.observer_names(experiment.name) == [about["member"]]
-        loaded = ({} if alone else zoo.load_all(experiment.name)) | {about["member"]: (observer, about)}
+        alone = zoo.observer_names(experiment.name) == [about["observer"]]
+        loaded = ({} if alone else zoo.load_all(experiment.name)) | {about["observer"]: (observer, about)}
     check_agents(experiment, {spec: about for spec, (_, about) in loaded.items()})
     observers = {spec: observer for spec, (observer, _) in loaded.items()}
     preset = " and ".join(sorted({about["preset"] for _, about in loaded.values()}))

@@ -73,8 +73,8 @@ class Encounter(eqx.Module):
 class EncounterSpec(eqx.Module):
     """How an observer meets an agent: how much it sees before, and when it is asked.
 
-    >>> meeting = tomnet.EncounterSpec(min_past=0, max_past=5, query_at_start=False)
-    >>> meeting.snapshots
+    >>> spec = tomnet.EncounterSpec(min_past=0, max_past=5, query_at_start=False)
+    >>> spec.snapshots
     False
     """
 

@@ -125,8 +125,8 @@ class ObserverSpec:
     @property
     def met(self) -> dict[str, Any]:
         """Whom it meets and how: every field, by which an observer is known later."""
-        told = {name: plain(getattr(self, name)) for name in ("species", "world", "meeting", "steps", "reuse")}
-        return {"version": MET_VERSION} | told
+        told = {name: plain(getattr(self, name)) for name in ("species", "world", "steps", "reuse")}
+        return {"version": MET_VERSION, "encounters": plain(self.encounter_spec)} | told
 
     def populations(self) -> dict[str, str]:
         """The populations of deep RL agents that it meets, as they are now: digests by condition."""

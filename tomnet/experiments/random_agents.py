@@ -129,7 +129,7 @@ def _bayes_divergence(observers: dict[str, ToMnet], met: dict) -> list[dict]:
                 )
                 each.append(divergence(exact, predict(observers[name], encounters)[1]))
             mean, interval = mean_interval(np.concatenate(each))
-            rows.append({"member": name, "past": past, "kl": mean, "interval": interval})
+            rows.append({"observer": name, "past": past, "kl": mean, "interval": interval})
     return rows
 
 
@@ -210,7 +210,7 @@ def _embedding(observers: dict[str, ToMnet], met: dict) -> dict:
     clear = np.sort(counts, 1)[:, -1] > np.sort(counts, 1)[:, -2]  # with two most-seen actions there is no right answer
     hits = nearest_neighbour_accuracy(character[clear], counts[clear].argmax(1))
     return {
-        "member": FLAT,
+        "observer": FLAT,
         "alpha": FLAT_ALPHA,
         "points": character[:500].tolist(),
         "counts": counts[:500].tolist(),
@@ -238,9 +238,9 @@ def _distance(row: dict[str, Any]) -> tuple[float, tuple[float, float]]:
 
 
 def _claims(tables: dict[str, Any]) -> list[Claim]:
-    own = [row for row in tables["bayes_divergence"] if row["member"] in map(name_of, ((a,) for a in ALPHAS))]
+    own = [row for row in tables["bayes_divergence"] if row["observer"] in map(name_of, ((a,) for a in ALPHAS))]
     worst = max(own, key=lambda row: row["kl"])
-    flat = max(row["kl"] for row in tables["bayes_divergence"] if row["member"] == FLAT)
+    flat = max(row["kl"] for row in tables["bayes_divergence"] if row["observer"] == FLAT)
     likelihood = tables["likelihood"]
     furthest = max(likelihood, key=lambda row: abs(row["probability"] - row["bayes"]))
     off, off_interval = _distance(furthest)

@@ -40,7 +40,7 @@ def train_observer(
 ) -> ToMnet:
     about = {
         "experiment": experiment.name,
-        "member": spec.name,
+        "observer": spec.name,
         "preset": preset,
         "command": f"tomnet run {experiment.name} --preset {preset} --seed {seed}",
         "encounters": spec.training.steps * spec.training.batch,

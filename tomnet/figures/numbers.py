@@ -68,8 +68,8 @@ def _losses(by: str, named: Iterable[tuple[str, dict[str, dict[str, Any]]]]) -> 
 def _divergences(divergence: list[dict[str, Any]]) -> NumberTable:
     """One line for each observer, one column for each number of past episodes."""
     counts = sorted({row["past"] for row in divergence})
-    kl = {(row["member"], row["past"]): plain(row["kl"], 4) for row in divergence}
-    specs = dict.fromkeys(row["member"] for row in divergence)
+    kl = {(row["observer"], row["past"]): plain(row["kl"], 4) for row in divergence}
+    specs = dict.fromkeys(row["observer"] for row in divergence)
     named = {spec: "mixture" if spec == "mixture" else f"α = {alpha_of(spec)}" for spec in specs}
     rows = tuple((named[spec], *(kl.get((spec, past), NOTHING) for past in counts)) for spec in specs)
     columns = ("species", *(f"N_past = {past}" for past in counts))

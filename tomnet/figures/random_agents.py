@@ -178,12 +178,12 @@ def _cross_species(place: SubFigure, rows: list[dict[str, Any]]) -> None:
 
 def _bayes_divergence(place: SubFigure, rows: list[dict[str, Any]]) -> None:
     axes = place.subplots()
-    specs = list(dict.fromkeys(row["member"] for row in rows))
+    specs = list(dict.fromkeys(row["observer"] for row in rows))
     counts = sorted({row["past"] for row in rows})
     shades = style.blues(len(counts))
     for step, (past, shade, marker) in enumerate(zip(counts, shades, SERIES_MARKERS, strict=False)):
         mine = [row for row in rows if row["past"] == past]
-        x = [specs.index(row["member"]) + 0.18 * (step - (len(counts) - 1) / 2) for row in mine]
+        x = [specs.index(row["observer"]) + 0.18 * (step - (len(counts) - 1) / 2) for row in mine]
         style.network_points(axes, x, mine, "kl", "interval", colour=shade, marker=marker)
     axes.set(yscale="log", xlabel="α of the species", ylabel="KL(Bayes ‖ ToMnet), nats")
     axes.set_ylim(top=max(axes.get_ylim()[1], 3 * GOAL))
@@ -206,10 +206,10 @@ def captions(result: Result) -> dict[str, str]:
         f"(exactly {style.plain(bayes_predictive(float(alpha_of(spec)), seen, seen), 2)})"
         for spec, predicted in example["predictions"].items()
     )
-    divergence, two_dimensional = tables["bayes_divergence"], embedding["member"]
-    own = [row for row in divergence if row["member"] not in ("mixture", two_dimensional)]
+    divergence, two_dimensional = tables["bayes_divergence"], embedding["observer"]
+    own = [row for row in divergence if row["observer"] not in ("mixture", two_dimensional)]
     worst = max(own, key=lambda row: style.number(row["kl"]))
-    flat = max((row for row in divergence if row["member"] == two_dimensional), key=lambda row: row["past"])
+    flat = max((row for row in divergence if row["observer"] == two_dimensional), key=lambda row: row["past"])
     off = max(abs(style.number(row["probability"]) - style.number(row["bayes"])) for row in tables["likelihood"])
     mixture = [row for row in tables["mixture"] if row["trained"] == "mixture"]
     ends = (mixture[0], mixture[-1])

@@ -11,10 +11,11 @@ from typing import Any
 from ..experiments.experiment import Experiment
 from ..experiments.registry import EXPERIMENTS
 from ..figures.style import NOTHING, plain
-from ..support.errors import BadFile
+from ..support.errors import BadFile, TomnetError
 from ..support.files import read_json
 
 SIGNS = {"reproduced": "✓", "partly": "◐", "not reproduced": "✗", "waiting": "…", "not evaluated": "–"}
+BEGIN, END = "<!-- written by `tomnet results` -->", "<!-- up to here -->"
 HEADLINES = {"false-beliefs-mixed": "F5"}  # whose number stands for the experiment; otherwise that of its first claim
 
 
@@ -38,8 +39,8 @@ def slim(results: Mapping[str, Any]) -> dict[str, Any]:
 
 def results_markdown(results: Mapping[str, Any], data: str = "results.json") -> str:
     """`data` is where the page finds what it was made from."""
-    shown = [experiment for name, experiment in EXPERIMENTS.items() if name in results["experiments"]]
-    parts = [_opening(results, data), _summary(shown, results["claims"])]
+    shown = _shown(results)
+    parts = [_opening(results, data), summary_table(results)]
     parts += [_experiment(experiment, results) for experiment in shown]
     return "\n\n".join(parts) + "\n"
 
@@ -67,15 +68,30 @@ def _counts(claims: Iterable[Mapping[str, Any]]) -> str:
     return ", ".join(f"{counts[word]} {word}" for word in SIGNS if counts[word])
 
 
-def _summary(shown: list[Experiment], claims: Mapping[str, Any]) -> str:
+def summary_table(results: Mapping[str, Any], page: str = "") -> str:
+    """A line for each experiment, with links into `page`, where that is another one."""
     rows = [("figure", "command", "verdicts", "the number that counts"), ("---",) * 4]
-    for experiment in shown:
-        own = {id: claims[id] for id in experiment.claims if id in claims}
+    for experiment in _shown(results):
+        own = {id: results["claims"][id] for id in experiment.claims if id in results["claims"]}
         id = HEADLINES.get(experiment.name, experiment.claims[0])
-        figures = f"[{', '.join(experiment.figures)}](#{experiment.name})"
-        number = f"[{id}](#{id.lower()}): {_number(own[id])}" if id in own else NOTHING
+        figures = f"[{', '.join(experiment.figures)}]({page}#{experiment.name})"
+        number = f"[{id}]({page}#{id.lower()}): {_number(own[id])}" if id in own else NOTHING
         rows.append((figures, f"`tomnet evaluate {experiment.name}`", _counts(own.values()), number))
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def readme_with(results: Mapping[str, Any], readme: str, page: str) -> str:
+    """A README with the table of the results between its marks, and the count of verdicts before it."""
+    before, marked, rest = readme.partition(BEGIN)
+    _, closed, after = rest.partition(END)
+    if not marked or not closed:
+        raise TomnetError(f"the README has no place for results: {BEGIN} … {END}")
+    counts = f"**Of {len(results['claims'])} claims: {_counts(results['claims'].values())}.**"
+    return f"{before}{BEGIN}\n{counts}\n\n{summary_table(results, page)}\n{END}{after}"
+
+
+def _shown(results: Mapping[str, Any]) -> list[Experiment]:
+    return [experiment for name, experiment in EXPERIMENTS.items() if name in results["experiments"]]
 
 
 def _experiment(experiment: Experiment, results: Mapping[str, Any]) -> str:

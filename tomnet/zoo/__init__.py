@@ -27,7 +27,7 @@ FOLDER = Path(__file__).parent
 CARD = "README.md"
 AGENTS = "agents"
 T = TypeVar("T")
-SAID = ("experiment", "member", "preset", "met", "populations")  # what every observer says about itself
+SAID = ("experiment", "observer", "preset", "met", "populations")  # what every observer says about itself
 
 
 # --- Observers

@@ -35,7 +35,7 @@ class EvaluationSet:
 
     agents: DeepAgent
     species: np.ndarray  # of each agent: the number of its condition
-    encounters: Encounter  # one by one; those of a meeting share the agent's episodes
+    encounters: Encounter  # one by one; those of a group share the agent's episodes
 
     @property
     def count(self) -> int:
@@ -56,7 +56,7 @@ class EvaluationSet:
 
     @property
     def queries(self) -> int:
-        """Encounters of each meeting."""
+        """Encounters of each group, which share an agent's episodes."""
         return len(self.encounters.past_real) // len(self.encounters.past.length)
 
     @property
@@ -81,7 +81,7 @@ class EvaluationSet:
 
 
 def draw_evaluation_set(key: Key[Scalar, ""], spec: ObserverSpec, part: Part, agents: int) -> EvaluationSet:
-    """About `agents` meetings, each of `member.reuse` encounters; everyone is met equally often, at least once.
+    """About `agents` groups, each of `spec.reuse` encounters; everyone is met equally often, at least once.
 
     Where that is fewer than there are agents, only the first networks of each condition are met.
     """

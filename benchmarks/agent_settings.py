@@ -1,0 +1,109 @@
+"""Settings of deep RL agents side by side: what they earn, and whether they act on what they remember.
+
+    python benchmarks/agent_settings.py --steps 4800000 --networks 6 --conditions 3x3 5x5 \\
+        --setting "" --setting "read_out=cell" --setting "belief=0.5 gradient_norm=0.5"
+
+Each setting changes fields of `LearnerConfig` or `NetworkConfig` in the `full` preset (`--preset smoke` for a trial) and
+is trained in turn, its networks all at once and from the same seeds. A row for each setting and condition: the mean
+return on held-out levels, the probability of turning back to where the favourite was last seen, out of sight, and of the
+same step where it never was, each ± one standard error over networks; and the speed, compilation left out. What a
+population is to be like is decided by all three: agents have earned well and had no memory to speak of.
+"""
+
+import argparse
+import dataclasses
+import time
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tomnet.agents.population import CONDITIONS, Population, as_stored, senses_of
+from tomnet.agents.population_training import (
+    CHOOSING,
+    HELD_OUT,
+    POPULATION_PRESETS,
+    PopulationTraining,
+    first_learners,
+    own_keys,
+    returns_on,
+    stream,
+    update_all,
+    update_key,
+)
+from tomnet.experiments.analysis.population import canonical_agents
+from tomnet.experiments.false_belief.acts_on_memory import acts_on_memory
+from tomnet.experiments.false_belief.scenarios import all_scenarios
+from tomnet.world.levels import draw_levels
+
+SEED = 7
+
+
+def changed(training: PopulationTraining, setting: str) -> PopulationTraining:
+    """With fields such as `belief=0.5` put where they belong."""
+    for pair in setting.split():
+        name, value = pair.split("=")
+        part = next(part for part in ("learner", "network") if hasattr(getattr(training, part), name))
+        now = getattr(getattr(training, part), name)
+        parsed = value == "True" if isinstance(now, bool) else type(now)(value)
+        training = dataclasses.replace(
+            training, **{part: dataclasses.replace(getattr(training, part), **{name: parsed})}
+        )
+    return training
+
+
+def train(training: PopulationTraining):
+    """All networks, and agent-steps a second once compiled."""
+    indices = jnp.arange(training.total)
+    senses = senses_of([training.condition(index) for index in range(training.total)])
+    learners = first_learners(SEED, indices, training)
+    started = time.monotonic()
+    for number in range(training.learner.updates):
+        learners, _ = update_all((update_key(SEED, number), indices, senses), learners, training)
+        if number == 0:
+            jax.block_until_ready(learners)
+            started = time.monotonic()
+    jax.block_until_ready(learners)
+    steps = (training.learner.updates - 1) * training.learner.worlds * training.learner.unroll * training.total
+    networks = as_stored(learners.network)
+    levels = draw_levels(stream(SEED, HELD_OUT), training.levels, training.world)
+    earned = returns_on(own_keys(stream(SEED, CHOOSING), indices), networks, senses, levels, training)
+    return networks, np.asarray(earned), steps / (time.monotonic() - started)
+
+
+def plus_minus(each: np.ndarray) -> str:
+    return (
+        f"{np.mean(each):6.3f} ± {np.std(each, ddof=1) / len(each) ** 0.5:.3f}" if len(each) > 1 else f"{each[0]:6.3f}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--preset", default="full", choices=POPULATION_PRESETS)
+    parser.add_argument("--steps", type=int, help="of each network")
+    parser.add_argument("--networks", type=int, default=6, help="of each condition")
+    parser.add_argument("--conditions", nargs="+", default=["5x5"], choices=CONDITIONS)
+    parser.add_argument("--setting", action="append", help='such as "belief=0.5 read_out=cell"; several, one by one')
+    asked = parser.parse_args()
+    conditions, total = tuple(asked.conditions), asked.networks * len(asked.conditions)
+    plain = dataclasses.replace(
+        POPULATION_PRESETS[asked.preset], conditions=conditions, networks=asked.networks, keep=1, chunk=total
+    )
+    if asked.steps:
+        plain = changed(plain, f"steps={asked.steps}")
+    scenarios = all_scenarios(plain.world)
+    for setting in asked.setting or [""]:
+        networks, earned, speed = train(changed(plain, setting))
+        print(f"{setting or 'as the preset has it'}: {speed / 1e6:.3f} M agent-steps/s", flush=True)
+        for place, name in enumerate(conditions):
+            mine = np.arange(place, total, len(conditions))
+            of_one = jax.tree.map(lambda leaf, mine=mine: leaf[mine], networks)
+            returns = tuple(earned[mine].tolist())
+            population = Population(of_one, CONDITIONS[name], returns, tuple(range(len(mine))), (), {})
+            table = acts_on_memory(canonical_agents(population), scenarios, plain.world)
+            back, never = (plus_minus(np.array(table[what]["each"])) for what in ("beyond_view", "never_there"))
+            print(f"  {name:14} return {plus_minus(earned[mine])}  back {back}  never there {never}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
