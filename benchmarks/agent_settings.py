@@ -3,11 +3,11 @@
     python benchmarks/agent_settings.py --steps 4800000 --networks 6 --conditions 3x3 5x5 \\
         --setting "" --setting "read_out=cell" --setting "belief=0.5 gradient_norm=0.5"
 
-Each setting changes fields of `LearnerConfig` or `NetworkConfig` in the `full` preset (`--preset smoke` for a trial) and
-is trained in turn, its networks all at once and from the same seeds. A row for each setting and condition: the mean
-return on held-out levels, the probability of turning back to where the favourite was last seen, out of sight, and of the
-same step where it never was, each ± one standard error over networks; and the speed, compilation left out. What a
-population is to be like is decided by all three: agents have earned well and had no memory to speak of.
+Each setting changes fields of `LearnerConfig` or `NetworkConfig` in the `full` preset (`--preset smoke` for a trial)
+and is trained in turn, its networks all at once and from the same seeds. A row for each setting and condition: the
+mean return on held-out levels, the probability of turning back to where the favourite was last seen, out of sight, and
+of the same step where it never was, each ± one standard error over networks; and the speed, compilation left out. What
+a population is to be like is decided by all of them: agents have earned well and had no memory to speak of.
 """
 
 import argparse

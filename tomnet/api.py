@@ -71,7 +71,7 @@ def draw_encounters(
 ) -> Encounter:
     """One encounter with each agent of a population (its arrays' leading axis), on levels drawn for the occasion.
 
-    `past` episodes are seen of each, or a number drawn from the meeting's.
+    `past` episodes are seen of each, or a number drawn from the spec's.
 
     >>> agents = tomnet.PlannerSpecies().sample(jax.random.key(0), 4)
     >>> encounters = tomnet.draw_encounters(jax.random.key(1), agents, tomnet.MAZE, tomnet.EncounterSpec(1, 1))

@@ -173,7 +173,7 @@ def test_show_draws_pictures_and_films(tomnet, here, monkeypatch):
         asked.update(given, condition=population.condition.name)
         return [recorded(steps=2)]
 
-    monkeypatch.setattr("tomnet.experiments.analysis.agent_episodes.diaries", recorded_episodes)
+    monkeypatch.setattr("tomnet.experiments.analysis.agent_episodes.recorded_episodes", recorded_episodes)
     save_agents(here / "zoo" / "agents", "3x3")
     code, out, _ = tomnet("show", "3x3", "--preferred", "c", "--network", 1, "--episodes", 1)
     assert code == 0
@@ -259,8 +259,8 @@ def test_a_folder_that_cannot_be_written_to_is_refused_before_the_work(command, 
     save_agents(here / "zoo" / "agents", "3x3")
     for work in (
         "agents.population_training.train_population",
-        "experiments.deep_agents.evaluate_population",
-        "experiments.diaries.diaries",
+        "experiments.analysis.population.evaluate_population",
+        "experiments.analysis.agent_episodes.recorded_episodes",
     ):
         monkeypatch.setattr(f"tomnet.{work}", lambda *_, **__: pytest.fail("the work began"))
     (here / "file").write_text("")

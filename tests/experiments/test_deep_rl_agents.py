@@ -316,13 +316,13 @@ def test_meetings_are_held_once_and_belong_to_their_population(folder, tmp_path,
         return object.__new__(EvaluationSet)
 
     monkeypatch.setattr(deep_rl_agents, "draw_evaluation_set", nobody)
-    first = deep_rl_agents.meet_species(SEED + 1, AGENTS, folder)
-    assert deep_rl_agents.meet_species(SEED + 1, AGENTS, folder) is first
+    first = deep_rl_agents.species_evaluation_sets(SEED + 1, AGENTS, folder)
+    assert deep_rl_agents.species_evaluation_sets(SEED + 1, AGENTS, folder) is first
     assert held == ["training", "held out"]
-    assert deep_rl_agents.meet_species(SEED + 2, AGENTS, folder) is not first
+    assert deep_rl_agents.species_evaluation_sets(SEED + 2, AGENTS, folder) is not first
     shutil.copytree(folder, tmp_path / "others")
     monkeypatch.setattr(populations, "PRETRAINED", tmp_path / "others")
-    pretrained = deep_rl_agents.meet_species(SEED + 2, AGENTS)
+    pretrained = deep_rl_agents.species_evaluation_sets(SEED + 2, AGENTS)
     monkeypatch.setattr(populations, "PRETRAINED", folder)
-    assert deep_rl_agents.meet_species(SEED + 2, AGENTS) is not pretrained
-    deep_rl_agents._meetings.cache_clear()  # of what was only made up
+    assert deep_rl_agents.species_evaluation_sets(SEED + 2, AGENTS) is not pretrained
+    deep_rl_agents._evaluation_sets.cache_clear()  # of what was only made up

@@ -89,14 +89,14 @@ def test_names_of_lines_move_apart_as_little_as_need_be():
 
 def test_every_figure_draws_the_same_from_what_json_keeps():
     plain = json.loads(
-        json.dumps({"metrics": metrics(), "tables": tables(), "diaries": [recorded(), recorded("blind")]})
+        json.dumps({"metrics": metrics(), "tables": tables(), "episodes": [recorded(), recorded("blind")]})
     )
 
     def drawn() -> dict[str, bytes]:
         panels = {
             **learning_panels(plain["metrics"]),
             **population_panels(plain["tables"]),
-            **trajectory_panels(plain["diaries"]),
+            **trajectory_panels(plain["episodes"]),
         }
         assert all(len(panel.alt) > 20 for specs in panels.values() for panel in specs)
         return {stem: render(compose(specs), "svg") for stem, specs in panels.items()}

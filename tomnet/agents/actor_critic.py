@@ -201,7 +201,7 @@ def _small(layer: eqx.nn.Linear) -> eqx.nn.Linear:
 
 
 def sight(state: State, senses: Senses) -> Bool[Array, "row col plane"]:
-    """What an agent with these eyes observes. The blind do not even see where they are."""
+    """What an agent with these senses observes. The blind do not even see where they are."""
     return observation(state, field(state.agent_cell, senses.reach, state.walls.shape[-1]))
 
 
@@ -217,7 +217,7 @@ def forget(memory: Memory, time: Int[Array, ""], senses: Senses) -> Memory:
 
 
 class DeepAgent(eqx.Module):
-    """One trained network, its eyes, and the object it is after.
+    """One trained network, its senses, and the object it is after.
 
     Networks are trained to prefer object 0. The others' agents see the world with two objects exchanged: the same
     weights, another preference.

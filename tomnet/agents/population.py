@@ -63,7 +63,7 @@ def find_condition(name: str) -> Condition:
 
 
 def senses_of(conditions: list[Condition]) -> Senses:
-    """The eyes of one agent of each of these conditions, stacked."""
+    """The senses of one agent of each of these conditions, stacked."""
     reach = [condition.field_of_view // 2 if condition.field_of_view else -1 for condition in conditions]
     return Senses(jnp.asarray(reach, jnp.int32), jnp.asarray([condition.remembers for condition in conditions]))
 

@@ -46,7 +46,7 @@ STATE_FORMAT, CHUNK_FORMAT, VERSION = "tomnet agents in training", "tomnet train
 
 @dataclasses.dataclass(frozen=True)
 class PopulationTraining:
-    """How a population is brought up."""
+    """How a population is trained."""
 
     learner: LearnerConfig
     network: NetworkConfig = NetworkConfig()

@@ -140,7 +140,7 @@ def claims_table(result: Result) -> str:
 
 
 def _claim_row(claim: Claim) -> tuple[str, ...]:
-    ideal = "–" if claim.ideal is None else number_text(claim.ideal)
+    ideal = "–" if claim.reference is None else number_text(claim.reference)
     return (claim.id, claim.verdict, number_text(claim.value), interval_text(claim.interval), ideal, claim.statement)
 
 

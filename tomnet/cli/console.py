@@ -67,7 +67,7 @@ def print_claims(result: "Result") -> None:
     rows = []
     for claim in result.claims:
         interval = "–" if claim.interval is None else " … ".join(f"{end:.3f}" for end in claim.interval)
-        ideal = "–" if claim.ideal is None else f"{claim.ideal:.3f}"
+        ideal = "–" if claim.reference is None else f"{claim.reference:.3f}"
         rows.append((claim.id, shown_verdict(claim, result), f"{claim.value:.3f}", interval, ideal, claim.unit))
     agents = result.environment.get("agents", "–")
     title = f"{result.experiment}: {agents} agents, seed {result.seed}"

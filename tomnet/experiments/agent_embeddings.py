@@ -47,7 +47,7 @@ from .claims.claim import Claim, verdict
 from .claims.divergence import jensen_shannon
 from .claims.statements import STATEMENTS
 from .claims.statistics import bootstrap, mean_interval
-from .deep_rl_agents import MEETING, SPECIES, meet_species
+from .deep_rl_agents import MEETING, SPECIES, species_evaluation_sets
 from .experiment import AgentPool, Experiment, ObserverSpec, Preset
 from .presets import DEEP_OBSERVER, DEEP_TRAINING
 
@@ -71,8 +71,10 @@ def specs(preset: Preset, folder: Path | None = None) -> tuple[ObserverSpec, ...
 def evaluate(
     observers: dict[str, ToMnet], agents: int, seed: int, folder: Path | None = None
 ) -> tuple[dict[str, Any], list[Claim]]:
-    *_, hand_key, field_key = jax.random.split(stream(seed, EVALUATION_STREAM), 4)  # the first two are of the meetings
-    met = meet_species(seed, agents, folder)
+    *_, hand_key, field_key = jax.random.split(
+        stream(seed, EVALUATION_STREAM), 4
+    )  # the first two are of the encounters
+    met = species_evaluation_sets(seed, agents, folder)
     observer = observers["bottleneck"]
     readings: dict[Part, Reading] = {part: read_everything(observer, one.encounters) for part, one in met.items()}
     held_out = met["held out"]

@@ -30,7 +30,7 @@ IN_ORDER = 0.8  # Kendall's tau of five fields of view: at most two neighbours o
 EVEN, UNEVEN = 1.5, 2.5  # the longest of six edges over the shortest
 TOLD, HALF_TOLD = 0.7, 0.5  # of the preferred objects of sighted agents (chance 0.25)
 AT_PRIOR = 0.1  # nats, in each dimension that carries the object
-SHOWN = 60  # encounters of each class in the figure
+POINTS_DRAWN = 60  # encounters of each class in the figure
 
 
 def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
@@ -175,7 +175,7 @@ def _cloud(met: Embedded, chosen: np.ndarray, axes: np.ndarray) -> dict[str, Any
     points = met.mean[chosen] @ axes.T
     within = (axes[:, None] * axes) @ met.variance[chosen].mean(0)
     return {
-        "points": points[:SHOWN].tolist(),
+        "points": points[:POINTS_DRAWN].tolist(),
         "mean": points.mean(0).tolist(),
         "covariance": (np.cov(points.T) + within).tolist(),
     }

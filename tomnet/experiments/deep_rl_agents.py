@@ -40,7 +40,7 @@ from .analysis.evaluation_set import (
 )
 from .analysis.examples import plain_episode, plain_snapshot
 from .analysis.population import draw_levels
-from .analysis.rollout_baseline import ROLLOUTS, first_encounters, floor_losses
+from .analysis.rollout_baseline import BASELINE_ROLLOUTS, first_encounters, floor_losses
 from .claims.claim import Claim, verdict
 from .claims.divergence import jensen_shannon
 from .claims.statements import STATEMENTS
@@ -97,7 +97,7 @@ def evaluate(
     observers: dict[str, ToMnet], agents: int, seed: int, folder: Path | None = None
 ) -> tuple[dict[str, Any], list[Claim]]:
     *_, shuffle_key, floor_key, map_key = _keys(seed)
-    spec, met = _any_member(folder), meet_species(seed, agents, folder)
+    spec, met = _any_member(folder), species_evaluation_sets(seed, agents, folder)
     losses: Losses = {}
     readings = {}
     for place, (part, evaluation_set) in enumerate(met.items()):
@@ -130,14 +130,16 @@ def evaluate(
     return tables, _claims(tables)
 
 
-def meet_species(seed: int, agents: int, folder: Path | None = None) -> dict[Part, EvaluationSet]:
+def species_evaluation_sets(seed: int, agents: int, folder: Path | None = None) -> dict[Part, EvaluationSet]:
     """Agents that observers have met in training, and agents that they have not. Two experiments ask about the same
-    meetings, which take as long as reading them, so they are kept."""
-    return _meetings(tuple(condition_file(name, folder) for name in SPECIES), seed, agents, folder)
+    encounters, which take as long as reading them, so they are kept."""
+    return _evaluation_sets(tuple(condition_file(name, folder) for name in SPECIES), seed, agents, folder)
 
 
 @lru_cache(maxsize=1)
-def _meetings(population: tuple[Path, ...], seed: int, agents: int, folder: Path | None) -> dict[Part, EvaluationSet]:
+def _evaluation_sets(
+    population: tuple[Path, ...], seed: int, agents: int, folder: Path | None
+) -> dict[Part, EvaluationSet]:
     """`population`, the files, are there to tell populations of one name apart."""
     spec = _any_member(folder)
     return {part: draw_evaluation_set(key, spec, part, agents) for part, key in zip(PARTS, _keys(seed))}
@@ -149,7 +151,7 @@ def _any_member(folder: Path | None) -> ObserverSpec:
 
 
 def _keys(seed: int) -> Key[Array, "5"]:
-    """Of the meetings, one for each part; of shuffles, floor and maps."""
+    """Of the encounters, one for each part; of shuffles, floor and maps."""
     return jax.random.split(stream(seed, EVALUATION_STREAM), 5)
 
 
@@ -209,7 +211,7 @@ def generalisation_table(means: Losses) -> dict[str, dict[str, Any]]:
 
 def floor_table(met: EvaluationSet, losses: Losses, floor: dict[str, np.ndarray], each: int) -> dict[str, Any]:
     """The floor by head, beside what observers lose in the very same encounters."""
-    table: dict[str, Any] = {"encounters": each * met.count, "rollouts": ROLLOUTS, "heads": {}}
+    table: dict[str, Any] = {"encounters": each * met.count, "rollouts": BASELINE_ROLLOUTS, "heads": {}}
     for head in HEADS:
         same = {name: first_encounters(met, losses["held out", name, ()][head], each) for name in ("none", "both")}
         loss, interval = mean_interval(floor[head])
@@ -319,7 +321,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
             "over agents above 0), and cuts of at least 35% (action), 61% (consumption), 19% (successor); partly: "
             "the first alone",
             paper="35%, 61%, 19%: 1.0 by definition",
-            ideal=(1 - floor_row["floor"] / floor_row["none"]) / goal,
+            agents=(1 - floor_row["floor"] / floor_row["none"]) / goal,
             detail={f"{head} cut": round(cuts[head]["both"]["cut"], 4) for head in HEADS} | {"both is best": best},
         ),
         Claim(

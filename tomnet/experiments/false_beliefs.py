@@ -79,7 +79,7 @@ def _turns_back(table: dict[str, Any]) -> Claim:
         f"agents' order of distances (agreement of at least {AGREES}, among distances that the agents' intervals tell "
         "apart); partly: above the drop out of view, intervals apart",
         paper="Fig. 11b: near 100% up to distance 2, near 0 beyond, for agents and observer",
-        ideal=gap["agents"]["mean"],
+        agents=gap["agents"]["mean"],
         detail={
             "agreement": agrees,
             "in_view": seen["mean"],
@@ -128,7 +128,7 @@ def _knows_the_long_run(table: dict[str, Any]) -> Claim:
         f"reproduced: interval above 0, at least {SHARE:.0%} of the agents' own, and at least {NOTICEABLE} nats for "
         "the successor maps; partly: the mean is",
         paper="Fig. 12b: D_JS of successor maps grows with the discount, also beyond the field of view",
-        ideal=agents,
+        agents=agents,
         detail={name: unseen["observer"][name]["mean"] for name in unseen["observer"]},
     )
 

@@ -17,7 +17,7 @@ from ..world.gridworld import SUBGOAL_MAZE
 from .claims.claim import Claim, verdict
 from .claims.statements import STATEMENTS
 from .experiment import Experiment, ObserverSpec, Preset
-from .false_belief.curves_by_species import SHOWN, SIGHTED, curves_of, futures_of, walk_all
+from .false_belief.curves_by_species import SIGHTED, WITH_FUTURES, curves_of, futures_of, walk_all
 from .false_belief.natural_swaps import networks_of
 from .false_belief.specs import FIVE, MIXED, NARROW, WIDE, mixed_member
 from .false_belief.swap_curves import GAP, agreement, gap_at, parting, widest
@@ -35,7 +35,7 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict
     key = stream(seed, EVALUATION_STREAM)
     tables = {
         "agents": {name: swap_table(networks_of(each)) for name, each in walks.items()},
-        "natural": curves_of(walks, observers["mixed"], futures_of(seed, SHOWN, agents)),
+        "natural": curves_of(walks, observers["mixed"], futures_of(seed, WITH_FUTURES, agents)),
         "examples": swap_examples(key, walks[shown].agents, walks[shown].pairs, SUBGOAL_MAZE),
     }
     return tables, _claims(tables)
@@ -55,7 +55,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
         f"reproduced: 9×9 above 3×3, intervals apart, and at least {NOTICEABLE} nats, at some distance from 2 to 4; "
         "partly: above at each of them",
         paper="Fig. 12c, right: 9×9 above 3×3 from distance 2 on",
-        ideal=None if where is None else gap_at(where, *two, "agents", "policy")[0],
+        agents=None if where is None else gap_at(where, *two, "agents", "policy")[0],
         detail={
             "distance": where,
             "clear_at": part["clear"],

@@ -14,7 +14,7 @@ from ..world.gridworld import SUBGOAL_MAZE
 from .claims.claim import Claim, verdict
 from .claims.statements import STATEMENTS
 from .experiment import Experiment, ObserverSpec, Preset
-from .false_belief.curves_by_species import SHOWN, SIGHTED, curves_of, futures_of, walk_all
+from .false_belief.curves_by_species import SIGHTED, WITH_FUTURES, curves_of, futures_of, walk_all
 from .false_belief.specs import MIXED, NARROW, WIDE, spec
 from .false_belief.swap_curves import GAP, IN_ORDER, agreement, agreement_interval, gap_at, in_order, parting, widest
 from .false_belief.swap_effects import NOTICEABLE
@@ -29,7 +29,7 @@ def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
 def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict[str, Any], list[Claim]]:
     """With swaps: the agents were raised to expect them, and only the observer was not."""
     walks = walk_all(seed, SIGHTED, agents)
-    tables = {"natural": curves_of(walks, observers["no-swaps"], futures_of(seed, SHOWN, agents))}
+    tables = {"natural": curves_of(walks, observers["no-swaps"], futures_of(seed, WITH_FUTURES, agents))}
     return tables, _claims(tables)
 
 
@@ -50,7 +50,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
             f"reproduced: {IN_ORDER} for each field of view; and 9×9 above 3×3, intervals apart and at least "
             f"{NOTICEABLE} nats, at some distance from 2 to 4; partly: one of the two",
             paper="Fig. A1: qualitatively identical",
-            ideal=None if where is None else gap_at(where, *two, "agents", "policy")[0],
+            agents=None if where is None else gap_at(where, *two, "agents", "policy")[0],
             detail={
                 "agreement": agreement(sighted, "policy"),
                 "agreement_interval": agreement_interval(sighted, "policy"),  # it takes the agents' order as given

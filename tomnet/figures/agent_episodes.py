@@ -1,6 +1,6 @@
 """Episodes of deep RL agents as pictures and as a film: fog where the agent does not look, circles for its belief.
 
-save_lives(diaries(key, population), folder)     # episode-1.png, episode-1.gif, …
+save_lives(recorded_episodes(key, population), folder)     # episode-1.png, episode-1.gif, …
 """
 
 import tempfile

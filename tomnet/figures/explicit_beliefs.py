@@ -13,9 +13,8 @@ from ..world.levels import LETTERS
 from . import style
 from .gridworld import OCCUPANCY, draw_agent, draw_level
 from .panels import Panel, Panels, compose_all
-from .swap_curves import condition_legend, condition_lines, named, said, side_by_side
+from .swap_curves import NARROW_AND_WIDE, condition_legend, condition_lines, named, said, side_by_side
 
-SHOWN = ("3x3", "9x9")
 SIDES = {"in_view": "swap in view", "out_of_view": "swap out of view"}
 WORLDS = {"no_swap": "no swap", "swap": "swap"}
 COSTS = {
@@ -107,8 +106,8 @@ def _belief(axes: Axes, state: dict[str, Any], belief: list[float], kind: int) -
 
 
 def _curves(place: SubFigure, natural: dict[str, Any]) -> None:
-    side_by_side(place, {name: natural[name] for name in SHOWN}, condition_lines(SHOWN, "belief"))
-    condition_legend(place, SHOWN)
+    side_by_side(place, {name: natural[name] for name in NARROW_AND_WIDE}, condition_lines(NARROW_AND_WIDE, "belief"))
+    condition_legend(place, NARROW_AND_WIDE)
 
 
 def _costs(place: SubFigure, rows: list[dict[str, Any]]) -> None:

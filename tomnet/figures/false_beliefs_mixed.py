@@ -11,6 +11,7 @@ from .panels import Panel, Panels, compose_all
 from .subgoal_task import subgoal_caption, subgoal_panels
 from .swap_curves import (
     CONDITION_SIGNS,
+    NARROW_AND_WIDE,
     WHO,
     condition_legend,
     condition_lines,
@@ -20,8 +21,6 @@ from .swap_curves import (
     set_distances,
     side_by_side,
 )
-
-SHOWN = ("3x3", "9x9")
 
 
 def draw(result: Result) -> dict[str, Figure]:
@@ -59,8 +58,8 @@ def panels(result: Result) -> Panels:
 
 
 def policies(place: SubFigure, natural: dict[str, Any]) -> None:
-    side_by_side(place, {name: natural[name] for name in SHOWN}, condition_lines(SHOWN, "policy"))
-    condition_legend(place, SHOWN)
+    side_by_side(place, {name: natural[name] for name in NARROW_AND_WIDE}, condition_lines(NARROW_AND_WIDE, "policy"))
+    condition_legend(place, NARROW_AND_WIDE)
 
 
 def _everyone(place: SubFigure, natural: dict[str, Any]) -> None:
@@ -81,10 +80,10 @@ def _everyone(place: SubFigure, natural: dict[str, Any]) -> None:
 
 def successors(place: SubFigure, natural: dict[str, Any]) -> None:
     grid = place.subplots(len(WHO), len(GAMMAS), sharex=True, sharey=True)
-    shown = {name: natural[name] for name in SHOWN}
+    shown = {name: natural[name] for name in NARROW_AND_WIDE}
     for row, (who, title) in zip(grid, WHO.items()):
         for axes, gamma in zip(row, GAMMAS):
-            for shift, name in zip((-0.06, 0.06), SHOWN):
+            for shift, name in zip((-0.06, 0.06), NARROW_AND_WIDE):
                 marker, colour = CONDITION_SIGNS[name]
                 series(axes, shown[name], who, f"successor {gamma}", marker=marker, colour=colour, shift=shift)
             set_distances(axes, shown, every=3)
@@ -95,14 +94,14 @@ def successors(place: SubFigure, natural: dict[str, Any]) -> None:
         axes.set_title(f"γ = {gamma}", fontsize=7.5)
     for axes in (grid[-1][0], grid[-1][-1]):
         axes.set_xlabel("")  # the middle one speaks for all three: side by side they run into each other
-    condition_legend(place, SHOWN)
+    condition_legend(place, NARROW_AND_WIDE)
 
 
 def captions(result: Result) -> dict[str, str]:
     natural, examples = result.tables["natural"], result.tables["examples"]
 
     def at(who: str, far: int) -> str:
-        pair = [natural[name]["by_distance"][far - 1][who]["policy"] for name in SHOWN]
+        pair = [natural[name]["by_distance"][far - 1][who]["policy"] for name in NARROW_AND_WIDE]
         return f"{said(pair[0])} and {said(pair[1])}"
 
     figure_10 = {"figure-10": subgoal_caption(examples)} if any(examples.values()) else {}

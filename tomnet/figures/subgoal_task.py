@@ -1,6 +1,6 @@
 """Figures of deep RL agents at the subgoal task: how they move, and figure 10.
 
-From plain tables: diaries, and the examples of `evaluate_population`.
+From plain tables: recorded episodes, and the examples of `evaluate_population`.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ def title_of(condition: str) -> str:
 
 
 def trajectory_panels(recorded_episodes: Sequence[dict[str, Any]]) -> Panels:
-    """One diary for each species, best on the same level."""
+    """One recorded episode for each species, best on the same level."""
     return {
         "trajectories": tuple(
             Panel(

@@ -12,6 +12,7 @@ from . import style
 
 WHO = {"agents": "agents", "observer": "ToMnet's prediction"}
 COLOURS = {"agents": style.HAPPENED, "observer": style.NETWORK}
+NARROW_AND_WIDE = ("3x3", "9x9")  # the two conditions that are set beside each other
 CONDITION_SIGNS = {
     "blind": ("D", style.NO_PAST),
     "3x3": ("o", style.ORANGE),

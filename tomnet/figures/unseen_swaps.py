@@ -3,9 +3,9 @@
 from matplotlib.figure import Figure
 
 from ..experiments.experiment import Result
-from .false_beliefs_mixed import SHOWN, policies, successors
+from .false_beliefs_mixed import policies, successors
 from .panels import Panel, Panels, compose_all
-from .swap_curves import condition_legend, condition_lines, said, side_by_side
+from .swap_curves import NARROW_AND_WIDE, condition_legend, condition_lines, said, side_by_side
 
 
 def draw(result: Result) -> dict[str, Figure]:
@@ -16,8 +16,10 @@ def panels(result: Result) -> Panels:
     natural = result.tables["natural"]
 
     def beliefs(place) -> None:
-        side_by_side(place, {name: natural[name] for name in SHOWN}, condition_lines(SHOWN, "belief"))
-        condition_legend(place, SHOWN)
+        side_by_side(
+            place, {name: natural[name] for name in NARROW_AND_WIDE}, condition_lines(NARROW_AND_WIDE, "belief")
+        )
+        condition_legend(place, NARROW_AND_WIDE)
 
     return {
         "figure-A1": (

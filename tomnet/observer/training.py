@@ -287,7 +287,7 @@ def _run_chunk(
     seed: int,
     usual: Capacity | None = None,
 ) -> tuple[TrainingState, dict[str, float]]:
-    """One chunk. The `usual` room of a batch keeps most chunks to one size of program, and so to one compilation."""
+    """One chunk. The `usual` capacity of a batch keeps most chunks to one program, and so to one compilation."""
     steps = min(training.chunk, training.steps - chunk * training.chunk)
     key = jax.random.fold_in(stream(seed, TRAIN_STREAM), chunk)
     encounters = sample(key, training.chunk * training.batch // training.queries)

@@ -175,7 +175,7 @@ def _claim(claim: Claim, experiment: Experiment) -> str:
         f"<details><summary>how it is decided</summary>{details}</details></td>"
         f'<td class="wordy">{_verdict(claim.verdict)}</td>'
         f'<td data-label="measured">{value}<span class="unit">{escape(claim.unit)}</span></td>'
-        f"{_cell('ideal, or the agents themselves', number_text(claim.ideal))}"
+        f"{_cell('ideal, or the agents themselves', number_text(claim.reference))}"
         f"{_cell('paper', claim.paper or NOTHING)}</tr>"
     )
 
@@ -236,7 +236,7 @@ def _experiment(experiment: Experiment, result: Result, seconds: float, pages: M
     command = f"tomnet evaluate {experiment.name} --agents {agents} --seed {result.seed} --out DIR"
     figures = "\n".join(_figure(stem, panels, words[stem], command) for stem, panels in panels_for(result).items())
     numbers = "\n".join(map(_number_table, numbers_for(result)))
-    networks = f"held-out networks in about {agents} meetings or walks"
+    networks = f"held-out networks in about {agents} encounters or walks"
     whom = networks if experiment.about_networks else f"{agents} agents"
     about = (
         f"Section {experiment.section} of the paper. Observers of the preset “{result.preset}”, evaluated "

@@ -113,7 +113,7 @@ def _claim(id: str, claim: Mapping[str, Any]) -> str:
 **{claim["statement"]}.** {SIGNS[claim["verdict"]]} {claim["verdict"]}
 
 - measured: {_number(claim)}
-- ideal observer, or the agents themselves: {number_text(claim["ideal"])}
+- ideal observer, or the agents themselves: {number_text(claim["agents"] if claim["ideal"] is None else claim["ideal"])}
 - the paper: {claim["paper"] or NOTHING}
 - rule: {claim["decided_by"]}"""
 

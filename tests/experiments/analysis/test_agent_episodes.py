@@ -1,4 +1,4 @@
-"""Diaries: an episode as its agent lived it, against what a reader can count."""
+"""Recorded episodes: as their agent lived them, against what a reader can count."""
 
 import jax
 import jax.numpy as jnp

@@ -97,7 +97,7 @@ def test_everyone_gets_somebody_elses_and_nobodys_is_lost():
     assert (np.abs(other - np.arange(50)) > 1).mean() > 0.8  # not just the neighbour, who is of the same species
 
 
-# --- Meeting
+# --- Encounters
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +127,7 @@ def test_everyone_is_met_equally_often(met):
 
 
 def test_an_encounter_is_with_whom_it_is_said_to_be(met):
-    """The three encounters of a meeting are each about another of the agent's three episodes."""
+    """The three encounters of a group are each about another of the agent's three episodes."""
     one = met["held out"]
     assert one.queries == 3
     assert one.who.tolist() == list(np.repeat(np.arange(6), 3)) * 2

@@ -1,4 +1,4 @@
-"""Meeting every agent of a pool equally often, and what observers make of all those encounters.
+"""Encounters with every agent of a pool, equally many, and what observers make of all those encounters.
 
 A whole evaluation goes through one compiled program, batch by batch. Means are taken over each agent's encounters
 first, so that intervals are over agents.

@@ -44,14 +44,14 @@ from ..claims.statistics import mean_interval, over_networks
 from ..false_belief.acts_on_memory import acts_on_memory, depends_on_past
 from ..false_belief.scenarios import Scenario, all_scenarios
 from ..false_belief.swap_effects import BATCH, swap_claims, swap_pairs, swap_table
-from ..false_belief.swap_examples import ROLLOUTS, swap_examples
+from ..false_belief.swap_examples import EXAMPLE_ROLLOUTS, swap_examples
 from .belief_quality import Statements, belief_quality, reported
 from .handedness import cells_after, handedness, moves_along_walls
 
 PREFERRED = 0
 RETURN_GOALS = {"3x3": 0.95, "5x5": 1.15, "9x9": 1.3, "stateless-5x5": 0.55}  # set before these were trained
 PARTS = ("performance", "beliefs", "swaps", "acts_on_memory", "depends_on_past", "handedness", "examples")
-SHOWN = "5x5"  # the condition of Fig. 10
+EXAMPLE_CONDITION = "5x5"  # the condition of Fig. 10
 
 
 def evaluate_population(
@@ -61,7 +61,7 @@ def evaluate_population(
     swap_levels: int | None = None,
     seed: int,
     world: World = SUBGOAL_MAZE,
-    rollouts: int = ROLLOUTS,
+    rollouts: int = EXAMPLE_ROLLOUTS,
     scenarios: list[Scenario] | None = None,
 ) -> tuple[dict[str, Any], list[Claim]]:
     """Plain tables and the claims F1 and F7, of any of the conditions, by name.
@@ -108,7 +108,7 @@ def evaluate_population(
         tables["swaps"][name] = swap_table(pairs)
         tables["acts_on_memory"][name] = acts_on_memory(agents, scenarios, world)
         tables["depends_on_past"][name] = depends_on_past(agents, [each.rollout_state for each in pairs], world)
-        if name == SHOWN:
+        if name == EXAMPLE_CONDITION:
             tables["examples"] = swap_examples(example_key, agents, pairs, world, rollouts)
     return tables, swap_claims(tables["swaps"])
 

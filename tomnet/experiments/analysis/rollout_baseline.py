@@ -31,7 +31,7 @@ from ...support.trees import pick
 from ...world.gridworld import ACTIONS, Outcome, State, World, nothing_yet
 from .evaluation_set import EvaluationSet, losses_of
 
-ROLLOUTS = 32
+BASELINE_ROLLOUTS = 32
 
 
 def stand_at_query(agent: Agent, recent: Episode, query: Snapshot, world: World) -> RolloutState:
@@ -132,7 +132,7 @@ def floor_losses(
     world: World,
     *,
     each: int,
-    rollouts: int = ROLLOUTS,
+    rollouts: int = BASELINE_ROLLOUTS,
 ) -> dict[str, np.ndarray]:
     """Losses in each agent's first `each` encounters, `[agent]`: the floor by head, and the bare "policy"'s.
 

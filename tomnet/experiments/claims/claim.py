@@ -17,7 +17,13 @@ class Claim:
     decided_by: str  # the rule, with its thresholds: written before any result was seen
     paper: str | None = None  # the paper's own figure, where it gives one
     ideal: float | None = None  # the exact observer's figure, where one exists
+    agents: float | None = None  # what the agents themselves do, where there is no exact observer
     detail: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def reference(self) -> float | None:
+        """What the measured value stands beside."""
+        return self.agents if self.ideal is None else self.ideal
 
 
 def verdict(reproduced: bool, partly: bool) -> Verdict:

@@ -37,7 +37,7 @@ def check_observer(observer: ToMnet, world: World, heads: tuple[str, ...]) -> No
 
 def predict_counterfactuals(observer: ToMnet, history: History, queries: Snapshot) -> Probabilities:
     """`queries` have axes [world, agent], and so have the probabilities, as plain arrays."""
-    stage(f"an observer foresees {len(history)} agents, with swaps and without")
+    stage(f"an observer is asked about {len(history)} agents, with swaps and without")
     batches, worlds = _in_batches(history, axis=0), _in_batches(queries, axis=1)
     capacity = capacity_for(jax.tree.map(lambda *leaves: jnp.stack(leaves), *batches))
     parts = [_predict_counterfactuals(observer, one, queries, capacity) for one, queries in zip(batches, worlds)]

@@ -23,7 +23,7 @@ from .swap_curves import curves
 
 SIGHTED = ("3x3", "5x5", "7x7", "9x9")  # for the blind nothing is ever in view
 WALKS = 0x77616C6B  # far from the small numbers that experiments split the evaluation stream into
-SHOWN = (NARROW, WIDE)  # whose futures are looked at as well: for all of them it would take too long
+WITH_FUTURES = (NARROW, WIDE)  # whose futures are looked at as well: for all of them it would take too long
 
 
 def walk_all(seed: int, conditions: tuple[str, ...], agents: int) -> dict[str, Walks]:

@@ -30,7 +30,7 @@ from .counterfactuals import check_observer, predict_counterfactuals
 from .swap_effects import Pairs, after_swap, swap_pairs, without_swaps
 from .swap_examples import empirical_successors
 
-ROLLOUTS = 50  # of the agent from each of the two worlds, for its successor maps
+FUTURE_ROLLOUTS = 50  # of the agent from each of the two worlds, for its successor maps
 CHECKED = (
     0.02  # pairs at each distance whose future is rolled out, as a share of the episodes; the rest would take hours
 )
@@ -114,7 +114,7 @@ def networks_of(walks: Walks) -> list[Pairs]:
         mine = [pairs for pairs, network in zip(walks.pairs, walks.networks) if network == one]
         joined = {
             name: jax.tree.map(lambda *leaves: np.concatenate(leaves), *[getattr(pairs, name) for pairs in mine])
-            for name in ("episodes", "standing", "kept")
+            for name in ("episodes", "rollout_state", "kept")
         }
         joined |= {
             name: np.concatenate([getattr(pairs, name) for pairs in mine], axis=1)
@@ -198,10 +198,10 @@ def _observed(observer: ToMnet, walks: Walks, kept: np.ndarray) -> dict[str, np.
 
 def rollouts_for(agents: int) -> int:
     """Fewer in a small evaluation, which is for trying out."""
-    return min(ROLLOUTS, max(2, agents // 10))
+    return min(FUTURE_ROLLOUTS, max(2, agents // 10))
 
 
-def agents_futures(key: Key[Scalar, ""], walks: Walks, rollouts: int = ROLLOUTS) -> np.ndarray:
+def agents_futures(key: Key[Scalar, ""], walks: Walks, rollouts: int = FUTURE_ROLLOUTS) -> np.ndarray:
     """D_JS of the agents' empirical successor maps `[pair, gamma]`, for some pairs at each distance."""
     kept = _where_kept(walks)
     apart = np.full((len(kept), len(GAMMAS)), np.nan)

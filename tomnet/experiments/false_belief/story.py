@@ -22,7 +22,7 @@ from ...world.gridworld import ACTIONS, SUBGOAL_MAZE, World
 from ...world.levels import LETTERS
 from ..analysis.examples import plain_episode, plain_snapshot
 from .counterfactuals import check_observer, predict_counterfactuals
-from .natural_swaps import ROLLOUTS, watch
+from .natural_swaps import FUTURE_ROLLOUTS, watch
 from .scenarios import DISTANCES, Scenario, drawing, orientations, scenario
 from .specs import N_PAST
 from .swap_effects import look_around, without_swaps
@@ -117,7 +117,7 @@ def tell(
     told = predict_counterfactuals(observer, History.of(before, way), queries(worlds[:2]))
     assert told.action is not None
     assert told.successor is not None
-    stage(f"what the agent does next, in {ROLLOUTS} rollouts")
+    stage(f"what the agent does next, in {FUTURE_ROLLOUTS} rollouts")
     reach = int(agent.senses.reach)
     cells = np.append(np.asarray(way.agent_cells)[0, : int(way.length[0])], way.final_cell[0])
     asked = queries(worlds[:2])
@@ -142,7 +142,7 @@ def tell(
             }
             for number, name in enumerate(("no_swap", "swap"))
         },
-        "rollouts": ROLLOUTS,
+        "rollouts": FUTURE_ROLLOUTS,
         "then": _then(act_key, agent, worlds[1], world),
     }
 
@@ -155,7 +155,7 @@ def _mind(agent: DeepAgent, rollout_state: RolloutState, world: World) -> dict[s
 def _then(key: Key[Scalar, ""], agent: DeepAgent, rollout_state: RolloutState, world: World) -> list[list[float]]:
     """Where the agent goes next, on its own again: the mean over many rollouts."""
     here = pick(rollout_state, 0)
-    maps = empirical_successors(key, agent, here, without_swaps(world), ROLLOUTS)
+    maps = empirical_successors(key, agent, here, without_swaps(world), FUTURE_ROLLOUTS)
     return np.asarray(maps[LONG_RUN], float).tolist()
 
 

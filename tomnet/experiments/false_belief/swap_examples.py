@@ -19,7 +19,7 @@ from ..analysis.examples import first_of, plain_episode, plain_snapshot
 from .swap_effects import BATCH, Pairs, after_swap, look_around, without_swaps
 from .visibility import distance, visibility_map
 
-ROLLOUTS = 200  # from each of the two worlds, as in the paper
+EXAMPLE_ROLLOUTS = 200  # from each of the two worlds, as in the paper
 LONG_WAY = 5  # steps to the subgoal: enough of a way to be looked at
 
 
@@ -28,7 +28,7 @@ def swap_examples(
     agents: list[DeepAgent],
     pairs: list[Pairs],
     world: World,
-    rollouts: int = ROLLOUTS,
+    rollouts: int = EXAMPLE_ROLLOUTS,
 ) -> dict[str, Any]:
     """By the rule that each example carries, networks in order, best first; None where no pair is of that kind."""
     world = without_swaps(world)

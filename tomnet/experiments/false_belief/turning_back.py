@@ -27,7 +27,7 @@ from .swap_effects import after_swap, look_around, without_swaps
 
 Who = Literal["agents", "observer"]
 WHO: tuple[Who, ...] = get_args(Who)
-SHOWN = (2, 4)  # distances drawn in Fig. 11a: one in view of a 5×5 agent, and one that is not
+DISTANCES_DRAWN = (2, 4)  # distances drawn in Fig. 11a: one in view of a 5×5 agent, and one that is not
 
 
 @dataclasses.dataclass(frozen=True)
@@ -131,7 +131,7 @@ def _summary(values: np.ndarray) -> dict[str, Any]:
 
 def pictures(scenarios: list[Scenario], agent: DeepAgent, world: World) -> list[dict[str, Any]]:
     """Fig. 11a: the way to the subgoal, and what may be there then, at a distance in view and one out of view."""
-    shown = [next(each for each in scenarios if each.distance == far) for far in SHOWN]
+    shown = [next(each for each in scenarios if each.distance == far) for far in DISTANCES_DRAWN]
     way, worlds = play_scenarios(agent, int(agent.preferred), shown, world)
     asked = queries(worlds[:2])
     return [
