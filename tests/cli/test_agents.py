@@ -7,7 +7,7 @@ import signal
 
 import pytest
 from agents.small import SMALL, made_up_population
-from figures.hand_made_agents import tables
+from figures.hand_made_agents import recorded, tables
 
 from tomnet import zoo
 from tomnet.agents import population_training

@@ -122,7 +122,7 @@ def test_help_is_there_for_every_command(command, capsys):
 
 
 def test_help_and_mistakes_do_not_wait_for_jax():
-    code = "import sys; from tomnet.cli import main; main(['raport']); sys.exit('jax' in sys.modules)"
+    code = "import sys; from tomnet.cli.main import main; main(['raport']); sys.exit('jax' in sys.modules)"
     assert python(code).returncode == 0
 
 
@@ -212,7 +212,7 @@ def test_an_observer_file_takes_the_place_of_the_pretrained_one(tomnet, evaluate
 
 def test_the_report_keeps_each_result_as_it_goes(tomnet, evaluated, here, monkeypatch):
     save_members(here / "zoo" / NAME, "{}.safetensors")
-    monkeypatch.setattr("tomnet.report.build_report", lambda results, folder, **_: folder / "index.html")
+    monkeypatch.setattr("tomnet.report.page.build_report", lambda results, folder, **_: folder / "index.html")
     code, out, err = tomnet("report", "--out", here / "report")
     assert code == 0
     assert "index.html" in out
@@ -246,7 +246,7 @@ def test_an_observer_is_evaluated_beside_the_agents_it_met(other_agents, here):
 def test_in_the_report_an_observer_of_other_agents_waits(tomnet, evaluated, other_agents, here, monkeypatch):
     save_members(here / "zoo" / NAME, "{}.safetensors")
     built = {}
-    monkeypatch.setattr("tomnet.report.build_report", lambda results, folder, **told: built.update(told) or folder)
+    monkeypatch.setattr("tomnet.report.page.build_report", lambda results, folder, **told: built.update(told) or folder)
     code, _, err = tomnet("report", "--out", here / "report")
     assert code == 0
     assert f"waits: {REFUSED}" in err
@@ -406,7 +406,7 @@ def test_a_bug_is_not_hidden(tomnet, monkeypatch):
 # a command whose only step is a long one in C, as a compilation is: Python's own handlers wait for its end
 ONE_LONG_STEP = """
 import hashlib, sys
-from tomnet import cli
+from tomnet.cli import main as cli
 
 def work(self):
     print("working", file=sys.stderr, flush=True)

@@ -124,8 +124,9 @@ def test_an_empty_zoo_says_what_is_missing(agents, model, tmp_path, monkeypatch,
 @pytest.mark.parametrize(("condition", "teller"), [("5x5", "false-beliefs"), ("9x9", "explicit-beliefs")])
 def test_an_agent_is_told_of_by_whoever_knows_its_kind_best(condition, teller, monkeypatch):
     monkeypatch.setattr(zoo, "available", lambda experiment: True)
-    monkeypatch.setattr(zoo, "load", lambda experiment: {"5x5": experiment, "mixed": experiment})
-    assert observer_of(None, condition) == teller
+    told = {"populations": {}}
+    monkeypatch.setattr(zoo, "load_all", lambda name: {"5x5": (name, told), "mixed": (name, told)})
+    assert observer_of(None, condition) == (teller, {})
 
 
 def test_whoever_acts_on_what_it_believes_gets_the_part(agents, monkeypatch):

@@ -216,8 +216,8 @@ def test_numbers_behind_the_figures():
 def test_figures_never_train_or_evaluate():
     """They may know the world's words, and results; never networks, agents or ideal observers."""
     allowed = {
-        "errors",
-        "files",
+        "support.errors",
+        "support.files",
         "world.gridworld",
         "world.levels",
         "episodes.targets",

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from figures.hand_made_agents import CONDITIONS, SIZE, metrics, tables
+from figures.hand_made_agents import CONDITIONS, SIZE, metrics, recorded, tables
 from matplotlib.collections import PatchCollection
 from matplotlib.figure import Figure
 from PIL import Image

@@ -193,7 +193,7 @@ def test_missing_experiments_are_named(tmp_path):
 def test_what_waits_for_an_observer_of_these_agents_has_no_verdict(tmp_path):
     written = build_report([hand_made("goal-inference")], tmp_path, waiting=["false-beliefs"]).read_text()
     text = re.sub(r"\s+", " ", "".join(Page(written).text))
-    rows = dict(re.findall(r'<tr><th scope="row">(\w\d)</th>(.*?)</tr>', written))
+    rows = dict(re.findall(r'<tr><th scope="row" id="claim-(\w\d)">(.*?)</tr>', written))
     for id in EXPERIMENTS["false-beliefs"].claims:
         assert "waits for an observer of these agents" in rows[id]
         assert f"{SIGNS['waiting']}</span> waiting<" in rows[id]

@@ -266,7 +266,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
             paper="“learns how to approximate Bayes-optimal, online inference” (Fig. 3); no number",
             ideal=0.0,
             detail={
-                "worst": f"{worst['spec']}, N_past {worst['past']}",
+                "worst": f"{worst['observer']}, N_past {worst['past']}",
                 f"with 2 dimensions, alpha {FLAT_ALPHA:g}": flat,
             },
         ),

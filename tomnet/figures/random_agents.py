@@ -223,7 +223,7 @@ def captions(result: Result) -> dict[str, str]:
             "Random agents. After seeing one action only, ToMnet's probability is at most "
             f"{style.plain(off)} from the Dirichlet posterior (a); a 2-D embedding tells the most-seen action "
             f"in {style.percent(embedding['most_seen'])} of agents without a tie (b). On its own species it is at most "
-            f"{style.plain(worst['kl'], 4)} nats from exact inference (α = {alpha_of(worst['spec'])}, "
+            f"{style.plain(worst['kl'], 4)} nats from exact inference (α = {alpha_of(worst['observer'])}, "
             f"N_past = {worst['past']}; e) with an embedding of 8 dimensions; with 2 it is "
             f"{style.plain(flat['kl'])} away (α = {embedding['alpha']:g}, N_past = {flat['past']}). Trained on a "
             "mixture it has a KL of "

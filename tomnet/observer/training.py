@@ -178,7 +178,7 @@ def train(
     folder: Path,
     *,
     seed: int,
-    identity: dict[str, Any],
+    identity: dict[str, Any] | None = None,
     about: dict[str, Any],
     resume: bool = False,
     title: str = "observer",
@@ -202,6 +202,7 @@ def train(
     >>> observer.config.heads
     ('action',)
     """
+    identity = identity or {}
     settings = {"observer": plain(config), "training": plain(training), "seed": seed} | identity
     with RunLock(folder), stop_requests() as stopped:
         state, seconds = _prepare(config, training, folder, settings, about, resume)

@@ -9,7 +9,7 @@ from ..support.files import write_atomically
 from .markdown import title_of, to_html
 
 STYLE = Path(__file__).with_name("page.css")
-DOCS = Path(__file__).parents[1] / "docs"  # beside the code, not in an installed package
+DOCS = Path(__file__).parents[2] / "docs"  # beside the code, not in an installed package
 DOCUMENTS = ("deviations", "performance")
 FOLDER = "pages"
 BACK = '<nav class="back"><a href="../index.html">← the report</a></nav>\n'

@@ -171,7 +171,7 @@ def test_turning_back(in_view, out_of_view, verdict):
     assert verdicts(false_beliefs, tables)["F2"] == verdict
     claim = false_beliefs._claims(tables)[0]
     assert claim.value == pytest.approx(in_view - out_of_view)
-    assert claim.ideal == 0.95
+    assert claim.agents == 0.95
 
 
 @pytest.mark.parametrize(
