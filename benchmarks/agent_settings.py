@@ -6,8 +6,8 @@
 Each setting changes fields of `LearnerConfig` or `NetworkConfig` in the `full` preset (`--preset smoke` for a trial)
 and is trained in turn, its networks all at once and from the same seeds. A row for each setting and condition: the
 mean return on held-out levels, the probability of turning back to where the favourite was last seen, out of sight, and
-of the same step where it never was, each ± one standard error over networks; and the speed, compilation left out. What
-a population is to be like is decided by all of them: agents have earned well and had no memory to speak of.
+of the same step where it never was, each ± one standard error over networks; and the speed, compilation left out.
+Choose by all of them: agents have been known to earn well without acting on what they remember.
 """
 
 import argparse
@@ -27,13 +27,13 @@ from tomnet.agents.population_training import (
     first_learners,
     own_keys,
     returns_on,
-    stream,
     update_all,
     update_key,
 )
 from tomnet.experiments.analysis.population import canonical_agents
 from tomnet.experiments.false_belief.acts_on_memory import acts_on_memory
 from tomnet.experiments.false_belief.scenarios import all_scenarios
+from tomnet.support.streams import agent_stream
 from tomnet.world.levels import draw_levels
 
 SEED = 7
@@ -64,11 +64,12 @@ def train(training: PopulationTraining):
             jax.block_until_ready(learners)
             started = time.monotonic()
     jax.block_until_ready(learners)
+    seconds = time.monotonic() - started
     steps = (training.learner.updates - 1) * training.learner.worlds * training.learner.unroll * training.total
     networks = as_stored(learners.network)
-    levels = draw_levels(stream(SEED, HELD_OUT), training.levels, training.world)
-    earned = returns_on(own_keys(stream(SEED, CHOOSING), indices), networks, senses, levels, training)
-    return networks, np.asarray(earned), steps / (time.monotonic() - started)
+    levels = draw_levels(agent_stream(SEED, HELD_OUT), training.levels, training.world)
+    earned = returns_on(own_keys(agent_stream(SEED, CHOOSING), indices), networks, senses, levels, training)
+    return networks, np.asarray(earned), steps / seconds
 
 
 def plus_minus(each: np.ndarray) -> str:

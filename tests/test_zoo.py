@@ -23,7 +23,7 @@ from tomnet.observer.checkpoint import save_observer
 from tomnet.observer.tomnet import ObserverConfig
 from tomnet.support.errors import BadFile, TomnetError
 
-NAME, MEMBERS = "goal-inference", ["2d", "8d"]
+NAME, OBSERVERS = "goal-inference", ["2d", "8d"]
 CONFIG = ObserverConfig(channels=2, character_channels=2, character_depth=1, torso_depth=1)
 ABOUT = says(NAME, "2d") | {
     "command": f"tomnet run {NAME} --preset smoke --seed 3",
@@ -36,7 +36,7 @@ ABOUT = says(NAME, "2d") | {
 
 @pytest.fixture
 def observers():
-    return {spec: made_up(CONFIG, seed) for seed, spec in enumerate(MEMBERS)}
+    return {spec: made_up(CONFIG, seed) for seed, spec in enumerate(OBSERVERS)}
 
 
 @pytest.fixture
@@ -65,14 +65,14 @@ def test_a_run_is_adopted_whole(run_folder, observers):
     assert zoo.available(NAME)
     assert eqx.tree_equal(dict(zoo.load(NAME)), observers)
     assert {spec: about["command"] for spec, about in zoo.about(NAME).items()} == dict.fromkeys(
-        MEMBERS, ABOUT["command"]
+        OBSERVERS, ABOUT["command"]
     )
 
 
 def test_an_unknown_observer_gives_the_nearest(run_folder):
     adopt.adopt_observers(run_folder, NAME)
     loaded = zoo.load(NAME)
-    assert list(loaded) == MEMBERS
+    assert list(loaded) == OBSERVERS
     assert "3d" not in loaded
     assert jax.tree.structure(jax.tree.map(lambda leaf: leaf, loaded)) == jax.tree.structure(loaded)
     assert len(jax.tree.leaves(loaded)) == len(jax.tree.leaves(dict(loaded)))

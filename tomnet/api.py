@@ -71,18 +71,18 @@ def draw_encounters(
 ) -> Encounter:
     """One encounter with each agent of a population (its arrays' leading axis), on levels drawn for the occasion.
 
-    `past` episodes are seen of each, or a number drawn from the spec's.
+    `past` episodes are seen of each, or a number drawn between the spec's `min_past` and `max_past`.
 
     >>> agents = tomnet.PlannerSpecies().sample(jax.random.key(0), 4)
     >>> encounters = tomnet.draw_encounters(jax.random.key(1), agents, tomnet.MAZE, tomnet.EncounterSpec(1, 1))
     >>> encounters.past.actions.shape, encounters.query.agent_cell.shape  # [agent, past, time] and [agent]
     ((4, 1, 31), (4,))
     """
-    return _meet(key, agents, world, encounter_spec, past)
+    return _draw_encounters(key, agents, world, encounter_spec, past)
 
 
 @eqx.filter_jit
-def _meet(
+def _draw_encounters(
     key: Key[Scalar, ""], agents: eqx.Module, world: World, encounter_spec: EncounterSpec, past: int | None
 ) -> Encounter:
     return encounter.draw_encounters(key, agents, rollout.play(world), encounter_spec, past=past)

@@ -29,7 +29,7 @@ from tomnet.support.errors import BadFile
 from tomnet.support.files import load_arrays, read_jsonl, write_json
 from tomnet.support.interrupts import Interrupted
 
-NAME, MEMBERS = "goal-inference", ["2d", "8d"]
+NAME, OBSERVERS = "goal-inference", ["2d", "8d"]
 ROOT = Path(__file__).parents[2]
 CONFIG = ObserverConfig(channels=2, character_channels=2, character_depth=1, torso_depth=1)
 
@@ -66,8 +66,8 @@ def refusal(tomnet):
     return run
 
 
-def save_members(folder: Path, pattern: str, preset: str = "smoke") -> None:
-    for seed, spec in enumerate(MEMBERS):
+def save_observers(folder: Path, pattern: str, preset: str = "smoke") -> None:
+    for seed, spec in enumerate(OBSERVERS):
         about = says(NAME, spec, preset, command="tomnet run", encounters=64)
         save_observer(folder / pattern.format(spec), made_up(CONFIG, seed), about)
 
@@ -127,7 +127,7 @@ def test_help_and_mistakes_do_not_wait_for_jax():
 
 
 def test_evaluate_prints_the_claims(tomnet, evaluated, here):
-    save_members(here / "zoo" / NAME, "{}.safetensors", preset="laptop")
+    save_observers(here / "zoo" / NAME, "{}.safetensors", preset="laptop")
     code, out, err = tomnet("evaluate", NAME)
     assert code == 0
     assert "G1" in out
@@ -135,11 +135,11 @@ def test_evaluate_prints_the_claims(tomnet, evaluated, here):
     assert "goal-inference: 500 agents act" in err
     assert evaluated["seed"] == 1
     assert evaluated["agents"] == AGENTS["laptop"]
-    assert list(evaluated["observers"]) == MEMBERS
+    assert list(evaluated["observers"]) == OBSERVERS
 
 
 def test_evaluate_json_is_strict_and_has_the_shape_of_the_report(tomnet, evaluated, here):
-    save_members(here / "run", "{}/observer.safetensors")
+    save_observers(here / "run", "{}/observer.safetensors")
     _, out, _ = tomnet("evaluate", NAME, "--model", here / "run", "--agents", 50, "--seed", 4, "--json")
     plain = json.loads(out, parse_constant=pytest.fail)
     assert set(plain) == {"claims", "experiments", "environment"}
@@ -150,7 +150,7 @@ def test_evaluate_json_is_strict_and_has_the_shape_of_the_report(tomnet, evaluat
 
 
 def test_four_steps_of_training_give_no_verdict(tomnet, evaluated, here):
-    save_members(here / "zoo" / NAME, "{}.safetensors", preset="smoke")
+    save_observers(here / "zoo" / NAME, "{}.safetensors", preset="smoke")
     out = tomnet("evaluate", NAME)[1]
     assert "not trained to decide this" in out
     assert "partly" not in out
@@ -179,14 +179,14 @@ def test_bench_json_is_nothing_but_json(tomnet, monkeypatch):
 def test_evaluate_draws_what_it_measured_where_it_is_told_to(tomnet, evaluated, here, monkeypatch):
     drawn = []
     monkeypatch.setattr("tomnet.figures.save_figures", lambda result, folder: drawn.append(folder))
-    save_members(here / "zoo" / NAME, "{}.safetensors")
+    save_observers(here / "zoo" / NAME, "{}.safetensors")
     assert tomnet("evaluate", NAME, "--out", "mine")[0] == 0
     assert load_result(Path("mine")).experiment == NAME
     assert drawn == [Path("mine/figures")]
 
 
 def test_results_become_a_page_and_slim_data_beside_it(tomnet, evaluated, here, refusal):
-    save_members(here / "zoo" / NAME, "{}.safetensors")
+    save_observers(here / "zoo" / NAME, "{}.safetensors")
     whole = tomnet("evaluate", NAME, "--json")[1]
     Path("results.json").write_text(whole)
     code, page, _ = tomnet("results", "results.json")
@@ -202,7 +202,7 @@ def test_results_become_a_page_and_slim_data_beside_it(tomnet, evaluated, here, 
 
 
 def test_an_observer_file_takes_the_place_of_the_pretrained_one(tomnet, evaluated, here):
-    save_members(here / "zoo" / NAME, "{}.safetensors")
+    save_observers(here / "zoo" / NAME, "{}.safetensors")
     other = made_up(CONFIG, seed=9)
     save_observer(here / "mine", other, says(NAME, "8d", "laptop"))
     assert tomnet("evaluate", NAME, "--model", here / "mine")[0] == 0
@@ -211,7 +211,7 @@ def test_an_observer_file_takes_the_place_of_the_pretrained_one(tomnet, evaluate
 
 
 def test_the_report_keeps_each_result_as_it_goes(tomnet, evaluated, here, monkeypatch):
-    save_members(here / "zoo" / NAME, "{}.safetensors")
+    save_observers(here / "zoo" / NAME, "{}.safetensors")
     monkeypatch.setattr("tomnet.report.page.build_report", lambda results, folder, **_: folder / "index.html")
     code, out, err = tomnet("report", "--out", here / "report")
     assert code == 0
@@ -244,7 +244,7 @@ def test_an_observer_is_evaluated_beside_the_agents_it_met(other_agents, here):
 
 
 def test_in_the_report_an_observer_of_other_agents_waits(tomnet, evaluated, other_agents, here, monkeypatch):
-    save_members(here / "zoo" / NAME, "{}.safetensors")
+    save_observers(here / "zoo" / NAME, "{}.safetensors")
     built = {}
     monkeypatch.setattr("tomnet.report.page.build_report", lambda results, folder, **told: built.update(told) or folder)
     code, _, err = tomnet("report", "--out", here / "report")
@@ -326,7 +326,7 @@ def test_a_run_of_another_kind_is_not_resumed(refusal, here):
 
 
 def test_a_damaged_observer_is_named(refusal, here):
-    save_members(here / "zoo" / NAME, "{}.safetensors")
+    save_observers(here / "zoo" / NAME, "{}.safetensors")
     path = here / "zoo" / NAME / "8d.safetensors"
     raw = bytearray(path.read_bytes())
     raw[-1] ^= 1
@@ -345,7 +345,7 @@ def test_figures_of_something_else_are_refused(plain, refusal, here):
 @pytest.mark.parametrize("where", ["file", "file/below"])
 @pytest.mark.parametrize("command", [("run", NAME, "--preset", "smoke"), ("report",)], ids=" ".join)
 def test_a_folder_that_cannot_be_written_to_is_refused_before_the_work(command, where, refusal, here, monkeypatch):
-    save_members(here / "zoo" / NAME, "{}.safetensors")
+    save_observers(here / "zoo" / NAME, "{}.safetensors")
     for work in ("run", "evaluate"):
         monkeypatch.setattr(f"tomnet.experiments.run.{work}", lambda *_, **__: pytest.fail("the work began"))
     (here / "file").write_text("")

@@ -18,7 +18,7 @@ from tomnet.agents.population import save_population
 from tomnet.episodes.episode import Snapshot
 from tomnet.experiments import agent_embeddings, deep_rl_agents
 from tomnet.experiments.analysis.evaluation_set import EvaluationSet
-from tomnet.experiments.deep_rl_agents import HEADS, MEMBERS, PAPER, SHUFFLES, SPECIES
+from tomnet.experiments.deep_rl_agents import HEADS, OBSERVERS, PAPER, SHUFFLES, SPECIES
 from tomnet.experiments.experiment import PRESETS, AgentPool, Result
 from tomnet.support.errors import TomnetError
 from tomnet.world.gridworld import SUBGOAL_MAZE
@@ -96,7 +96,7 @@ def test_the_papers_own_numbers_reproduce(deep, embedded):
 
 
 def test_every_row_of_table_a1_is_there(deep):
-    assert set(PAPER) == {(name, ()) for name in MEMBERS} | set(SHUFFLES)
+    assert set(PAPER) == {(name, ()) for name in OBSERVERS} | set(SHUFFLES)
     assert len(deep["losses"]) == 2 * len(PAPER) * len(HEADS)
 
 

@@ -28,7 +28,7 @@ from tomnet.support.files import write_json
 from tomnet.support.provenance import provenance
 from tomnet.world.gridworld import World
 
-MEMBER = ObserverSpec(
+SPEC = ObserverSpec(
     name="tiny",
     species=RandomSpecies((1.0,)),
     world=World(size=5, objects=2, max_walls=1),
@@ -48,7 +48,7 @@ def sampled():
     """Five of the six encounters with three agents."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(experiment, "play", quick_play)
-        return jax.tree.map(np.asarray, eqx.filter_jit(MEMBER.sample)(jax.random.key(0), 5))
+        return jax.tree.map(np.asarray, eqx.filter_jit(SPEC.sample)(jax.random.key(0), 5))
 
 
 def test_a_member_draws_as_many_encounters_as_asked(sampled):
@@ -87,7 +87,7 @@ def test_random_species_share_one_compiled_sampler(monkeypatch):
     drawn = {}
     for alpha in (0.01, 100.0):
         spec = dataclasses.replace(
-            MEMBER, name=f"{alpha}", species=RandomSpecies((alpha,)), encounter_spec=EncounterSpec(2, 2)
+            SPEC, name=f"{alpha}", species=RandomSpecies((alpha,)), encounter_spec=EncounterSpec(2, 2)
         )
         encounters = eqx.filter_jit(spec.sampler())(jax.random.key(0), 30)
         drawn[alpha] = (encounters.past.actions[:, 0] == encounters.past.actions[:, 1]).mean()
@@ -97,7 +97,7 @@ def test_random_species_share_one_compiled_sampler(monkeypatch):
 
 def test_only_a_company_is_asked_about_several_times_at_once():
     with pytest.raises(BadSetting, match="queries = 2: only a pool of deep RL agents"):
-        dataclasses.replace(MEMBER, training=TrainingConfig(steps=1, queries=2))
+        dataclasses.replace(SPEC, training=TrainingConfig(steps=1, queries=2))
 
 
 # --- Results
@@ -154,7 +154,7 @@ def test_a_result_that_is_not_there_is_refused_in_one_line(tmp_path):
 
 @pytest.fixture
 def wired(monkeypatch):
-    """An experiment of two members, with training replaced by a note of how it was called."""
+    """An experiment of two observers, with training replaced by a note of how it was called."""
     calls = []
 
     def train(config, training, sample, folder, **how):
@@ -165,7 +165,7 @@ def wired(monkeypatch):
         return {"names": list(observers), "agents": agents, "seed": seed}, [a_claim()]
 
     monkeypatch.setattr(running, "train", train)
-    specs = (MEMBER, ObserverSpec(**vars(MEMBER) | {"name": "other"}))
+    specs = (SPEC, ObserverSpec(**vars(SPEC) | {"name": "other"}))
     return Experiment("tiny-ones", "Tiny", "3.1", ("1",), ("R1",), lambda preset: specs, evaluate, {}), calls
 
 
@@ -175,7 +175,7 @@ def test_a_run_trains_each_member_in_a_folder_of_its_own_and_writes_the_result(w
     assert [call["folder"] for call in calls] == [tmp_path / "tiny", tmp_path / "other"]
     assert all(call["seed"] == 5 and call["resume"] for call in calls)
     drawn = calls[0]["sample"](jax.random.key(3), 2)
-    assert eqx.tree_equal(drawn, MEMBER.sample(jax.random.key(3), 2))
+    assert eqx.tree_equal(drawn, SPEC.sample(jax.random.key(3), 2))
     assert calls[0]["about"]["command"] == "tomnet run tiny-ones --preset smoke --seed 5"
     assert result.tables == {"names": ["tiny", "other"], "agents": AGENTS["smoke"], "seed": 5}
     assert load_result(tmp_path) == result

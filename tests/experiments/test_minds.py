@@ -111,7 +111,7 @@ def test_few_encounters_ask_few_agents(folder):
     """Eight agents are in the pool; for seven encounters, of five queries each, seven of them play. With one query
     each, two of them do, and their episodes change roles."""
     spec = ObserverSpec(
-        "few", AgentPool(("3x3",), folder=folder), WORLD, specs.MEETING, TINY_BEHAVIOUR, SMALL_TRAINING, reuse=5
+        "few", AgentPool(("3x3",), folder=folder), WORLD, specs.ENCOUNTERS, TINY_BEHAVIOUR, SMALL_TRAINING, reuse=5
     )
     alone = dataclasses.replace(spec, training=dataclasses.replace(SMALL_TRAINING, queries=1))
     played = []
@@ -152,7 +152,7 @@ def test_what_an_observer_cannot_be_asked(config, world: World, heads, why):
 
 
 def test_asking_about_many_worlds_gives_what_asking_about_each_does(observer, pool):
-    spec = ObserverSpec("one", pool, WORLD, specs.MEETING, TINY_BEHAVIOUR, SMALL_TRAINING)
+    spec = ObserverSpec("one", pool, WORLD, specs.ENCOUNTERS, TINY_BEHAVIOUR, SMALL_TRAINING)
     encounters = eqx.filter_jit(spec.draw_encounters)(jax.random.key(3), pool.agents(), past=4)
     assert encounters.recent is not None
     history = encounters.history

@@ -23,7 +23,7 @@ from tomnet.support.streams import EVALUATION_STREAM, stream
 AGENTS, SEED = 12, 0
 
 
-class Meetings:
+class DrawnAgents:
     """Notes every agent that is drawn, by species."""
 
     def __init__(self, patch: pytest.MonkeyPatch):
@@ -56,7 +56,7 @@ def evaluated():
         return quick_play(*setting)  # quicker to compile, and the same to these agents
 
     with pytest.MonkeyPatch.context() as patch:
-        met = Meetings(patch)
+        met = DrawnAgents(patch)
         patch.setattr(experiment, "play", noted_play)
         observers = {spec.name: made_up(spec.observer, seed) for seed, spec in enumerate(specs("smoke"))}
         result = evaluate(EXPERIMENT, observers, preset="smoke", agents=AGENTS, seed=SEED)
@@ -177,7 +177,7 @@ def test_training_held_out_and_evaluation_never_meet_the_same_agent(evaluated, t
     monkeypatch.setattr(ObserverSpec, "draw_encounters", no_playing)
     monkeypatch.setattr(training, "train_chunk", no_learning)
     monkeypatch.setattr(training, "held_out_losses", lambda *_: {"action": 1.0})
-    met = Meetings(monkeypatch)
+    met = DrawnAgents(monkeypatch)
     train_observer(EXPERIMENT, spec, "smoke", SEED, tmp_path, resume=False)
     assert len(met.of(1.0)) == 8 + 6 * 4  # no agent twice, not even among held-out and training agents
     tested = evaluated[1].of(1.0)

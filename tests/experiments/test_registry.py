@@ -20,7 +20,7 @@ from tomnet.support.streams import EVALUATION_STREAM
 MODULES = (random_agents, goal_inference, goal_snapshots, greedy_agents)
 LAST = {"R": 5, "G": 8, "D": 6, "F": 7, "B": 4}
 LEDGER = {f"{section}{n}" for section, last in LAST.items() for n in range(1, last + 1)}
-ALL_MEMBERS = [
+ALL_SPECS = [
     pytest.param(spec, id=f"{name}-{preset}-{spec.name}")
     for name, experiment in EXPERIMENTS.items()
     for preset in PRESETS
@@ -108,7 +108,7 @@ def test_every_preset_has_members_with_names_of_their_own(preset, experiment):
     assert preset in AGENTS
 
 
-@pytest.mark.parametrize("spec", ALL_MEMBERS)
+@pytest.mark.parametrize("spec", ALL_SPECS)
 def test_a_members_parts_fit_together(spec: ObserverSpec):
     assert spec.observer.size == spec.world.size
     assert spec.observer.objects == spec.world.kinds

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tomnet.experiments.deep_rl_agents import HEADS, MEMBERS, PAPER, PARTS, SPECIES
+from tomnet.experiments.deep_rl_agents import HEADS, OBSERVERS, PAPER, PARTS, SPECIES
 
 SIZE = 11
 WALLS = [[int(row == 4 and 2 <= col <= 7) for col in range(SIZE)] for row in range(SIZE)]
@@ -50,7 +50,7 @@ def deep_rl_agents_tables() -> dict[str, Any]:
                 "lead": PAPER[name, ()][head][1] - PAPER["both", ()][head][1],
                 "lead_interval": around(PAPER[name, ()][head][1] - PAPER["both", ()][head][1]),
             }
-            for name in MEMBERS
+            for name in OBSERVERS
         }
         for head in HEADS
     }

@@ -15,7 +15,7 @@ from tomnet.support.errors import BadSetting
 from tomnet.support.identity import differences, plain
 from tomnet.world.gridworld import World
 
-MEMBERS = [
+SPECS = [
     pytest.param(spec, id=f"{name}-{spec.name}-{preset}")
     for name, experiment in EXPERIMENTS.items()
     for preset in ("smoke", "full")
@@ -60,7 +60,7 @@ def test_where_agents_lie_is_not_what_they_are(tmp_path):
     assert set(plain(AgentPool(("5x5",)))) == {"kind", "conditions", "part", "beliefs", "networks"}
 
 
-@pytest.mark.parametrize("spec", MEMBERS)
+@pytest.mark.parametrize("spec", SPECS)
 def test_every_member_is_known_by_plain_values(spec):
     assert json.loads(json.dumps(spec.met)) == spec.met
     assert set(spec.met["world"]) == {field.name for field in dataclasses.fields(World)}

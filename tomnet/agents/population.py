@@ -1,6 +1,6 @@
 """A population of deep RL agents: its conditions, its file, and every agent that can be read out of it.
 
-population = load_population("zoo/agents/5x5.safetensors")
+population = load_population("tomnet/zoo/agents/5x5.safetensors")
 agent = population.agent(network=3, preferred=1)      # one agent: a network, and the object it is after
 minds = population.agents("held out")                 # all held-out ones, stacked: networks × objects
 """

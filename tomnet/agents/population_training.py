@@ -81,7 +81,7 @@ class PopulationTraining:
     def chunks(self) -> int:
         return self.total // self.chunk
 
-    def specs(self, chunk: int) -> list[Condition]:
+    def conditions_of(self, chunk: int) -> list[Condition]:
         """The conditions of a chunk's networks: all of them in turn, so that no chunk is easier than another."""
         return [self.condition(index) for index in range(chunk * self.chunk, (chunk + 1) * self.chunk)]
 
@@ -191,7 +191,7 @@ def train_population(
 
 
 def _train_chunk(training: PopulationTraining, chunk: int, folder: Path, seed: int, stopped) -> None:
-    conditions = training.specs(chunk)
+    conditions = training.conditions_of(chunk)
     senses = senses_of(conditions)
     indices = jnp.arange(chunk * training.chunk, (chunk + 1) * training.chunk)
     learners = first_learners(seed, indices, training)

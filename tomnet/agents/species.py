@@ -1,6 +1,7 @@
 """The one contract that every species meets: agents can be drawn from it, and encounters with them.
 
-A species whose agents are made up as they are drawn has no end of them; those of a pool are all there, and no more.
+A species whose agents are made up as they are drawn has no end of them; those of an `AgentPool` are all there,
+and no more.
 """
 
 from collections.abc import Callable
@@ -11,7 +12,7 @@ import equinox as eqx
 import jax
 from jaxtyping import Key, Scalar
 
-Meet = Callable[..., Any]
+DrawEncounters = Callable[..., Any]
 """`(key, agents, times) -> encounters`: that many times with each of the agents."""
 
 
@@ -47,7 +48,7 @@ class Species(eqx.Module):
         """Stands in for it where the species itself, made ready, is such an argument."""
         return self
 
-    def encounters(self, key: Key[Scalar, ""], count: int, draw_encounters: Meet) -> Any:
+    def encounters(self, key: Key[Scalar, ""], count: int, draw_encounters: DrawEncounters) -> Any:
         """Encounters with that many agents, in an order that says nothing about them."""
         agent_key, encounter_key = jax.random.split(key)
         return draw_encounters(encounter_key, self.sample(agent_key, count), times=1)

@@ -10,7 +10,7 @@ from tyro.conf import Positional, arg
 from ..support.errors import nearest
 from ..support.progress import narrated
 from .arguments import Seed, check_between, check_resume, check_seed, check_writable, object_number
-from .console import print_claims, print_hands, print_json, print_memory, print_minds, print_performance
+from .console import print_beliefs_and_swaps, print_claims, print_hands, print_json, print_memory, print_performance
 
 if TYPE_CHECKING:
     from ..agents.population import Population
@@ -115,7 +115,7 @@ class Evaluate:
             print_json(summary([result]))
         else:
             print_performance(result)
-            print_minds(result)
+            print_beliefs_and_swaps(result)
             print_memory(result)
             print_hands(result)
             print_claims(result)
@@ -144,12 +144,12 @@ class Show:
         (population,) = find_populations((self.condition,), self.population).values()
         preferred = object_number(self.preferred, population.objects)
         from ..experiments.analysis.agent_episodes import recorded_episodes
-        from ..figures.agent_episodes import save_lives
+        from ..figures.agent_episodes import save_episodes
         from ..support.streams import EVALUATION_STREAM, stream
 
         key = stream(self.seed, EVALUATION_STREAM)
         told = recorded_episodes(key, population, network=self.network, preferred=preferred, count=self.episodes)
-        for path in save_lives(told, folder):
+        for path in save_episodes(told, folder):
             print(path)
 
 

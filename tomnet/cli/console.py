@@ -99,7 +99,7 @@ def print_performance(result: "Result") -> None:
     print_table((*columns, "time-outs", "steps"), rows, title)
 
 
-def print_minds(result: "Result") -> None:
+def print_beliefs_and_swaps(result: "Result") -> None:
     """How good the beliefs of each condition are, and what a swap does to its next action."""
 
     def mean(part: dict[str, Any] | None, name: str) -> str:

@@ -409,8 +409,8 @@ def measure(experiment: "Experiment", model: Path | None, agents: int | None, se
         observer, about = zoo.read(model, experiment.name)
         alone = zoo.observer_names(experiment.name) == [about["observer"]]
         loaded = ({} if alone else zoo.load_all(experiment.name)) | {about["observer"]: (observer, about)}
-    check_agents(experiment, {spec: about for spec, (_, about) in loaded.items()})
-    observers = {spec: observer for spec, (observer, _) in loaded.items()}
+    check_agents(experiment, {name: about for name, (_, about) in loaded.items()})
+    observers = {name: observer for name, (observer, _) in loaded.items()}
     preset = " and ".join(sorted({about["preset"] for _, about in loaded.values()}))
     return evaluate(experiment, observers, preset=preset, agents=agents, seed=seed)
 

@@ -95,9 +95,9 @@ def observer_of(model: Path | None, condition: str) -> "tuple[ToMnet, dict[str, 
     if model is not None:
         observer, about = load_observer(model)
         return observer, about.get("populations", {})
-    for experiment, spec in sorted(TELLERS, key=lambda teller: teller[1] != condition):
+    for experiment, name in sorted(TELLERS, key=lambda teller: teller[1] != condition):
         if zoo.available(experiment):
-            observer, about = zoo.load_all(experiment)[spec]
+            observer, about = zoo.load_all(experiment)[name]
             return observer, about["populations"]
     names = " or ".join(experiment for experiment, _ in TELLERS)
     raise TomnetError(f"the zoo holds no pretrained observer of {names}; `tomnet run` trains one, --model names a file")

@@ -47,7 +47,7 @@ from .claims.claim import Claim, verdict
 from .claims.divergence import jensen_shannon
 from .claims.statements import STATEMENTS
 from .claims.statistics import bootstrap, mean_interval
-from .deep_rl_agents import MEETING, SPECIES, species_evaluation_sets
+from .deep_rl_agents import ENCOUNTERS, SPECIES, species_evaluation_sets
 from .experiment import AgentPool, Experiment, ObserverSpec, Preset
 from .presets import DEEP_OBSERVER, DEEP_TRAINING
 
@@ -65,7 +65,7 @@ def specs(preset: Preset, folder: Path | None = None) -> tuple[ObserverSpec, ...
     pool = AgentPool(SPECIES, folder=folder, networks=1 if preset == "smoke" else None)
     observer = dataclasses.replace(DEEP_OBSERVER[preset], bottleneck=True)
     training = dataclasses.replace(DEEP_TRAINING[preset], beta=BETA)
-    return (ObserverSpec("bottleneck", pool, SUBGOAL_MAZE, MEETING, observer, training, reuse=5),)
+    return (ObserverSpec("bottleneck", pool, SUBGOAL_MAZE, ENCOUNTERS, observer, training, reuse=5),)
 
 
 def evaluate(

@@ -40,7 +40,7 @@ from .analysis.evaluation_set import (
 )
 from .analysis.examples import plain_episode, plain_snapshot
 from .analysis.population import draw_levels
-from .analysis.rollout_baseline import BASELINE_ROLLOUTS, first_encounters, floor_losses
+from .analysis.rollout_baseline import BASELINE_ROLLOUTS, baseline_losses, first_encounters
 from .claims.claim import Claim, verdict
 from .claims.divergence import jensen_shannon
 from .claims.statements import STATEMENTS
@@ -50,8 +50,8 @@ from .false_belief.swap_examples import empirical_successors
 from .presets import DEEP_OBSERVER, DEEP_TRAINING
 
 SPECIES = ("blind", "stateless-5x5", "5x5")
-MEETING = EncounterSpec(min_past=4, max_past=4, query_at_start=False)
-MEMBERS = {"none": (), "char": ("character",), "mental": ("mental",), "both": ("character", "mental")}
+ENCOUNTERS = EncounterSpec(min_past=4, max_past=4, query_at_start=False)
+OBSERVERS = {"none": (), "char": ("character",), "mental": ("mental",), "both": ("character", "mental")}
 """By name: the embeddings that an observer has."""
 SHUFFLES = (
     ("char", ("character",)),
@@ -88,21 +88,21 @@ def specs(preset: Preset, folder: Path | None = None) -> tuple[ObserverSpec, ...
     def spec(name: str, embeddings: tuple[str, ...]) -> ObserverSpec:
         character = "episodes" if "character" in embeddings else "none"
         observer = dataclasses.replace(DEEP_OBSERVER[preset], character=character, mental="mental" in embeddings)
-        return ObserverSpec(name, pool, SUBGOAL_MAZE, MEETING, observer, DEEP_TRAINING[preset], reuse=5)
+        return ObserverSpec(name, pool, SUBGOAL_MAZE, ENCOUNTERS, observer, DEEP_TRAINING[preset], reuse=5)
 
-    return tuple(spec(name, embeddings) for name, embeddings in MEMBERS.items())
+    return tuple(spec(name, embeddings) for name, embeddings in OBSERVERS.items())
 
 
 def evaluate(
     observers: dict[str, ToMnet], agents: int, seed: int, folder: Path | None = None
 ) -> tuple[dict[str, Any], list[Claim]]:
     *_, shuffle_key, floor_key, map_key = _keys(seed)
-    spec, met = _any_member(folder), species_evaluation_sets(seed, agents, folder)
+    spec, met = _any_spec(folder), species_evaluation_sets(seed, agents, folder)
     losses: Losses = {}
     readings = {}
     for place, (part, evaluation_set) in enumerate(met.items()):
         other = somebody_else(jax.random.fold_in(shuffle_key, place), len(evaluation_set.who))
-        for name in MEMBERS:
+        for name in OBSERVERS:
             reading = read_everything(observers[name], evaluation_set.encounters)
             losses[part, name, ()] = losses_of(reading.predictions, evaluation_set.encounters.targets)
             for shuffled in (shuffled for observer, shuffled in SHUFFLES if observer == name):
@@ -117,7 +117,7 @@ def evaluate(
         for (part, *which), by_head in losses.items()
     }
     each = max(1, held_out.times // (2 * spec.reuse))
-    floor = floor_losses(floor_key, held_out, readings["held out"].predictions, spec.world, each=each)
+    floor = baseline_losses(floor_key, held_out, readings["held out"].predictions, spec.world, each=each)
     tables = {
         "met": {part: {"agents": one.count, "encounters": len(one.who)} for part, one in met.items()},
         "losses": loss_rows(means),
@@ -141,11 +141,11 @@ def _evaluation_sets(
     population: tuple[Path, ...], seed: int, agents: int, folder: Path | None
 ) -> dict[Part, EvaluationSet]:
     """`population`, the files, are there to tell populations of one name apart."""
-    spec = _any_member(folder)
+    spec = _any_spec(folder)
     return {part: draw_evaluation_set(key, spec, part, agents) for part, key in zip(PARTS, _keys(seed))}
 
 
-def _any_member(folder: Path | None) -> ObserverSpec:
+def _any_spec(folder: Path | None) -> ObserverSpec:
     """Every preset and every observer meets its agents in the same way."""
     return specs("smoke", folder)[-1]
 
@@ -180,7 +180,7 @@ def cut_table(means: Losses) -> dict[str, dict[str, Any]]:
     table: dict[str, dict[str, Any]] = {}
     for head in HEADS:
         table[head] = {}
-        for name in MEMBERS:
+        for name in OBSERVERS:
             mine, none, both = (means["held out", who, ()][head] for who in (name, "none", "both"))
             cut, interval = bootstrap(lambda none, mine: 1 - mine.mean() / none.mean(), none, mine)
             lead, lead_interval = mean_interval(mine - both)
@@ -296,7 +296,7 @@ def _claims(tables: dict[str, Any]) -> list[Claim]:
     cuts, floor, species = tables["cuts"], tables["floor"], tables["species"]["neighbours"]
     weakest = min(HEADS, key=lambda head: cuts[head]["both"]["cut"] / CUTS[head])
     weakest_cut, goal = cuts[weakest]["both"], CUTS[weakest]
-    leads = {head: {name: cuts[head][name]["lead_interval"] for name in MEMBERS if name != "both"} for head in HEADS}
+    leads = {head: {name: cuts[head][name]["lead_interval"] for name in OBSERVERS if name != "both"} for head in HEADS}
     best = all(low > 0 for by_name in leads.values() for low, _ in by_name.values())
     floor_row = floor["heads"][weakest]
     shuffled = [row for row in tables["losses"] if row["shuffled"] and row["part"] == "held out"]

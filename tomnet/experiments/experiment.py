@@ -13,7 +13,7 @@ from jaxtyping import Array, Key, Scalar
 
 from ..agents.actor_critic import DeepAgent
 from ..agents.population import Part, condition_file, load_condition
-from ..agents.species import Meet, Species
+from ..agents.species import DrawEncounters, Species
 from ..episodes.encounter import Encounter, EncounterSpec, draw_encounters
 from ..episodes.rollout import play, play_with_beliefs
 from ..observer.tomnet import ObserverConfig, ToMnet
@@ -90,7 +90,7 @@ class Everyone(eqx.Module):
         few = jax.random.permutation(key, pool)[:count]
         return pick(self.agents, few)
 
-    def encounters(self, key: Key[Scalar, ""], count: int, draw_encounters: Meet) -> Encounter:
+    def encounters(self, key: Key[Scalar, ""], count: int, draw_encounters: DrawEncounters) -> Encounter:
         """For few encounters, most of the agents need not play at all; for many, everyone plays several times."""
         encounter_key, order_key, few_key = jax.random.split(key, 3)
         agents = self.sample(few_key, count)

@@ -21,7 +21,7 @@ from .claims.statements import STATEMENTS
 from .experiment import Experiment, ObserverSpec, Preset
 from .false_belief.curves_by_species import curves_of, walk_all
 from .false_belief.natural_swaps import Walks, predictions
-from .false_belief.specs import FIVE, MIXED, NARROW, WIDE, mixed_member
+from .false_belief.specs import FIVE, MIXED, NARROW, WIDE, mixed_spec
 from .false_belief.swap_curves import FOLLOWS_SIGHT, MORE_IN_VIEW, agreement, follows_sight, seen_above_unseen
 from .false_belief.swap_examples import swap_examples
 
@@ -29,7 +29,7 @@ NEARER = 0.5  # of the way from the truth's forecast to the agents' own entropy
 
 
 def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
-    return (mixed_member(preset),)
+    return (mixed_spec(preset),)
 
 
 def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict[str, Any], list[Claim]]:

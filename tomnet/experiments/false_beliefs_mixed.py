@@ -5,7 +5,7 @@
 Goal: from past behaviour alone it tells agents that see 3×3 from those that see 9×9, and expects a swap two to four
 cells away to matter to the latter only.
 
-The observer is that of `explicit-beliefs`, which meets the same pool: one observer, asked here about behaviour and
+The observer is that of `explicit-beliefs`, which meets the same agents: one observer, asked here about behaviour and
 there about beliefs.
 """
 
@@ -19,14 +19,14 @@ from .claims.statements import STATEMENTS
 from .experiment import Experiment, ObserverSpec, Preset
 from .false_belief.curves_by_species import SIGHTED, WITH_FUTURES, curves_of, futures_of, walk_all
 from .false_belief.natural_swaps import networks_of
-from .false_belief.specs import FIVE, MIXED, NARROW, WIDE, mixed_member
+from .false_belief.specs import FIVE, MIXED, NARROW, WIDE, mixed_spec
 from .false_belief.swap_curves import GAP, agreement, gap_at, parting, widest
 from .false_belief.swap_effects import NOTICEABLE, swap_claims, swap_table
 from .false_belief.swap_examples import swap_examples
 
 
 def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
-    return (mixed_member(preset, home="explicit-beliefs"),)
+    return (mixed_spec(preset, home="explicit-beliefs"),)
 
 
 def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict[str, Any], list[Claim]]:

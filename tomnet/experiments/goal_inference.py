@@ -31,7 +31,7 @@ from .experiment import Experiment, ObserverSpec, Preset
 from .presets import FULL_OBSERVER, LAPTOP_OBSERVER, SMOKE_OBSERVER
 
 SPECIES = PlannerSpecies(objects=MAZE.objects)
-MEETING = EncounterSpec(min_past=1, max_past=1)
+ENCOUNTERS = EncounterSpec(min_past=1, max_past=1)
 EMBEDDINGS = {"2d": 2, "8d": 8}
 OBSERVER = {"smoke": SMOKE_OBSERVER, "laptop": LAPTOP_OBSERVER, "full": FULL_OBSERVER}
 TRAINING = {
@@ -44,7 +44,7 @@ TRAINING = {
 def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
     def spec(name: str, embedding: int) -> ObserverSpec:
         observer: ObserverConfig = dataclasses.replace(OBSERVER[preset], embedding=embedding)
-        return ObserverSpec(name, SPECIES, MAZE, MEETING, observer, TRAINING[preset], reuse=2)
+        return ObserverSpec(name, SPECIES, MAZE, ENCOUNTERS, observer, TRAINING[preset], reuse=2)
 
     return tuple(spec(name, embedding) for name, embedding in EMBEDDINGS.items())
 

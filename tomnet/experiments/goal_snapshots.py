@@ -49,7 +49,7 @@ from .goal_inference import OBSERVER, SPECIES
 N_PAST = tuple(range(11))
 FIELD_PAST = (0, 1, 5)  # Fig. 5c
 NEAR, FAR = 2, 10  # steps to a trapped agent's only object
-MEETING = EncounterSpec(min_past=0, max_past=10, snapshots=True)
+ENCOUNTERS = EncounterSpec(min_past=0, max_past=10, snapshots=True)
 HEADS = {"all-heads": ("action", "consumption", "successor"), "action-only": ("action",)}
 TRAINING = {
     "smoke": TrainingConfig(steps=4, batch=16, chunk=2, held_out=16, evaluate_every=1),
@@ -61,7 +61,7 @@ TRAINING = {
 def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
     def spec(name: str, heads: tuple[str, ...]) -> ObserverSpec:
         observer: ObserverConfig = dataclasses.replace(OBSERVER[preset], character="snapshots", heads=heads)
-        return ObserverSpec(name, SPECIES, MAZE, MEETING, observer, TRAINING[preset], reuse=11)
+        return ObserverSpec(name, SPECIES, MAZE, ENCOUNTERS, observer, TRAINING[preset], reuse=11)
 
     return tuple(spec(name, heads) for name, heads in HEADS.items())
 

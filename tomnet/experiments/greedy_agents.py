@@ -34,7 +34,7 @@ from .experiment import Experiment, ObserverSpec, Preset
 from .goal_inference import OBSERVER
 
 SPECIES = PlannerSpecies(objects=MAZE.objects, greedy_share=0.2)
-MEETING = EncounterSpec(min_past=0, max_past=5)
+ENCOUNTERS = EncounterSpec(min_past=0, max_past=5)
 N_PAST = (0, 1, 2, 3, 4, 5)
 TRAINING = {
     "smoke": TrainingConfig(steps=4, batch=16, chunk=2, held_out=16, evaluate_every=1),
@@ -45,7 +45,7 @@ TRAINING = {
 
 def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
     observer: ObserverConfig = dataclasses.replace(OBSERVER[preset], embedding=8)
-    return (ObserverSpec("greedy", SPECIES, MAZE, MEETING, observer, TRAINING[preset], reuse=6),)
+    return (ObserverSpec("greedy", SPECIES, MAZE, ENCOUNTERS, observer, TRAINING[preset], reuse=6),)
 
 
 def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict[str, Any], list[Claim]]:

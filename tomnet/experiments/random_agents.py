@@ -40,7 +40,7 @@ TRAINING = {
     "laptop": TrainingConfig(steps=750, batch=32, learning_rate=3e-3, chunk=50),
     "full": TrainingConfig(steps=6_000, batch=512, learning_rate=2e-3, chunk=500, held_out=2048, evaluate_every=2),
 }
-MEETING = EncounterSpec(min_past=0, max_past=10, snapshots=True)
+ENCOUNTERS = EncounterSpec(min_past=0, max_past=10, snapshots=True)
 FLAT_OBSERVER = ObserverConfig(
     character="sequence",
     embedding=2,
@@ -64,7 +64,7 @@ def name_of(alphas: tuple[float, ...]) -> str:
 
 def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
     def spec(name: str, alphas: tuple[float, ...], observer: ObserverConfig = OBSERVER[preset]) -> ObserverSpec:
-        return ObserverSpec(name, RandomSpecies(alphas), MAZE, MEETING, observer, TRAINING[preset], steps=1)
+        return ObserverSpec(name, RandomSpecies(alphas), MAZE, ENCOUNTERS, observer, TRAINING[preset], steps=1)
 
     flat = spec(FLAT, (FLAT_ALPHA,), FLAT_OBSERVER)
     return (*(spec(name_of((alpha,)), (alpha,)) for alpha in ALPHAS), spec(name_of(MIXTURE), MIXTURE), flat)

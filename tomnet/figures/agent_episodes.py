@@ -1,6 +1,6 @@
 """Episodes of deep RL agents as pictures and as a film: fog where the agent does not look, circles for its belief.
 
-save_lives(recorded_episodes(key, population), folder)     # episode-1.png, episode-1.gif, …
+save_episodes(recorded_episodes(key, population), folder)     # episode-1.png, episode-1.gif, …
 """
 
 import tempfile
@@ -28,7 +28,7 @@ FRAMES_A_SECOND, LAST_FRAMES = 4, 6  # the end stays for a moment, before the fi
 FILM_DPI = 110
 
 
-def save_lives(recorded_episodes: Sequence[dict[str, Any]], folder: Path) -> list[Path]:
+def save_episodes(recorded_episodes: Sequence[dict[str, Any]], folder: Path) -> list[Path]:
     """A picture and a film of each episode."""
     paths = []
     for number, recorded in enumerate(recorded_episodes, start=1):
@@ -40,11 +40,11 @@ def save_lives(recorded_episodes: Sequence[dict[str, Any]], folder: Path) -> lis
 
 
 def picture(recorded: dict[str, Any]) -> Figure:
-    (panels,) = life_panels([recorded]).values()
+    (panels,) = episode_panels([recorded]).values()
     return compose(panels, columns=1)
 
 
-def life_panels(recorded_episodes: Sequence[dict[str, Any]]) -> Panels:
+def episode_panels(recorded_episodes: Sequence[dict[str, Any]]) -> Panels:
     """Moments of each episode, for a page that sets them itself."""
     return {
         "lives": tuple(

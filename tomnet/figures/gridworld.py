@@ -163,9 +163,9 @@ def draw_policy_arrows(axes: Axes, state: dict[str, Any], arrows, *, colour=NETW
     draw_level(axes, state, title=title)
     size = len(state["walls"])
     vectors = np.asarray(arrows, float).reshape(size, size, 2)
-    rollout_state = ~np.asarray(state["walls"], bool)
-    rollout_state.reshape(-1)[[cell for cell in state["object_cells"] if cell >= 0]] = False  # eaten on arrival
-    rows, cols = np.nonzero(rollout_state)
+    free = ~np.asarray(state["walls"], bool)
+    free.reshape(-1)[[cell for cell in state["object_cells"] if cell >= 0]] = False  # eaten on arrival
+    rows, cols = np.nonzero(free)
     across, down = vectors[rows, cols, 1], vectors[rows, cols, 0]
     axes.quiver(
         *(cols, rows, 0.9 * across, 0.9 * down),

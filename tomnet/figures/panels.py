@@ -39,9 +39,9 @@ def compose(panels: Sequence[Panel], columns: int = 2) -> Figure:
         figure = Figure(figsize=(COLUMN * columns, sum(heights)), layout=layout)
         titles = []
         grid = figure.add_gridspec(len(rows), columns, height_ratios=heights)
-        for row, specs in enumerate(rows):
-            for col, panel in enumerate(specs):
-                alone = len(specs) == 1  # a last panel without a neighbour takes the whole row
+        for row, beside in enumerate(rows):
+            for col, panel in enumerate(beside):
+                alone = len(beside) == 1  # a last panel without a neighbour takes the whole row
                 place = figure.add_subfigure(grid[row, :] if alone else grid[row, col])
                 if panel.title:
                     heading = f"$\\bf{{{panel.letter}}}$  {panel.title}" if panel.letter else panel.title
@@ -69,7 +69,7 @@ def _settle(figure: Figure, titles: Sequence[Text]) -> None:
 
 
 def compose_all(panels: Panels) -> dict[str, Figure]:
-    return {stem: compose(specs, columns=min(2, len(specs))) for stem, specs in panels.items()}
+    return {stem: compose(some, columns=min(2, len(some))) for stem, some in panels.items()}
 
 
 def render(figure: Figure, format: str) -> bytes:

@@ -34,7 +34,7 @@ def trajectory_panels(recorded_episodes: Sequence[dict[str, Any]]) -> Panels:
                 f"{title_of(recorded['condition'])}: {outcome_of(recorded)}",
                 f"An episode of a {title_of(recorded['condition'])} agent: its way through the maze, cells that it "
                 "never saw dark, cells that it saw on the way light.",
-                lambda place, recorded=recorded: draw_life(place.subplots(), recorded),
+                lambda place, recorded=recorded: draw_episode(place.subplots(), recorded),
                 3.2,
             )
             for letter, recorded in zip("abcdefghijkl", recorded_episodes)
@@ -51,7 +51,7 @@ def trajectory_caption(recorded_episodes: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def draw_life(axes: Axes, recorded: dict[str, Any]) -> None:
+def draw_episode(axes: Axes, recorded: dict[str, Any]) -> None:
     """A whole episode: where it led, and what was in view on the way."""
     episode = as_episode(recorded)
     draw_trajectory(axes, episode, width=0.1)

@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from ..episodes.targets import GAMMAS
 from ..world.gridworld import World, destination
-from .paths import MOVING, Paths, blocked_moves, object_at, offsets, rollout_state
+from .paths import MOVING, Paths, blocked_moves, object_at, offsets, standing_cells
 
 
 class Chain(eqx.Module):
@@ -104,7 +104,7 @@ def snapshot_probability(
     The episode starts in any free cell, and the snapshot is taken at any of its T times: the sum over times
     t of P(in the cell at t) pi(action | cell) E[ 1 / T | next cell at t + 1 ].
     """
-    free = rollout_state(paths)
+    free = standing_cells(paths)
     arrived = free * arrivals(chain, free / free.sum(), world)  # on an object there is no next action to show
     lengths = jnp.arange(world.step_limit + 1).clip(1)[:, None]  # no episode ends before its first step
     chosen = expected_worth(chain, jnp.broadcast_to(1.0 / lengths, arrived.shape))

@@ -24,7 +24,7 @@ from ..support.trees import pick
 from ..world.gridworld import ACTIONS, World
 from .chain import arrivals, chain_of, consumption_everywhere, snapshot_probability, successor_maps
 from .particles import spread_particles
-from .paths import Paths, choices, object_at, policy, rollout_state
+from .paths import Paths, choices, object_at, policy, standing_cells
 from .sharing import LEVELS, Forecast, chunks, find_all_paths, forecast_each_plan, in_chunks
 
 ENCOUNTERS = 256  # how many are worked on at a time
@@ -205,12 +205,12 @@ def _targets(paths: Paths, agent: Planner, start_cell: Int[Array, ""], world: Wo
 
 
 def _policy_everywhere(paths: Paths, agent: Planner, asked: Any, world: World) -> Float[Array, "action cell"]:
-    return jnp.where(rollout_state(paths), policy(choices(paths), agent, world), 0.0)
+    return jnp.where(standing_cells(paths), policy(choices(paths), agent, world), 0.0)
 
 
 def _consumption_everywhere(paths: Paths, agent: Planner, asked: Any, world: World) -> Float[Array, "object cell"]:
     chain = chain_of(paths, policy(choices(paths), agent, world))
-    return jnp.where(rollout_state(paths), consumption_everywhere(chain, paths, world), 0.0)
+    return jnp.where(standing_cells(paths), consumption_everywhere(chain, paths, world), 0.0)
 
 
 def _snapshot(paths: Paths, agent: Planner, pair: tuple[Array, Array], world: World) -> Float[Array, ""]:

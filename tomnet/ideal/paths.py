@@ -94,7 +94,7 @@ def object_at(paths: Paths) -> Bool[Array, "object cell"]:
     return cells == paths.object_cells[:, None]  # ABSENT is no cell
 
 
-def rollout_state(paths: Paths) -> Bool[Array, "cell"]:
+def standing_cells(paths: Paths) -> Bool[Array, "cell"]:
     """Where an agent can be before the end: the free cells without an object, where levels let it start."""
     return ~paths.walls & ~object_at(paths).any(0)
 

@@ -16,7 +16,7 @@ from jaxtyping import Array, Bool, Int, UInt32
 from ..agents.planner import Planner
 from ..support.trees import pick
 from ..world.gridworld import ACTIONS, World
-from .paths import Paths, best_actions, choices, find_paths, rollout_state
+from .paths import Paths, best_actions, choices, find_paths, standing_cells
 
 LEVELS, CHAINS = 64, 512  # how many are worked on at a time
 BLOCK = 128  # particles on one level
@@ -95,7 +95,7 @@ def fingerprint(paths: Paths, agent: Planner, world: World) -> UInt32[Array, "2"
     Two sums under random odd weights: plans that differ give the same pair once in 2^50 or so.
     """
     weights = np.random.default_rng(0).integers(2**32, size=(2, world.cells), dtype=np.uint32) | 1
-    best = best_actions(choices(paths), agent, world) & rollout_state(paths)
+    best = best_actions(choices(paths), agent, world) & standing_cells(paths)
     bits = (best * (1 << jnp.arange(len(ACTIONS), dtype=jnp.uint32))[:, None]).sum(0)
     return (bits * jnp.asarray(weights)).sum(-1, dtype=jnp.uint32)
 

@@ -70,7 +70,7 @@ WAVE = 8  # steps between two looks at who is still acting
 
 
 class Capacity(NamedTuple):
-    """How much a compiled program holds; static, so every capacity is a program of its own."""
+    """How many frames and episodes a compiled program has space for; static, so each is a program of its own."""
 
     past: int  # frames
     recent: int = 0  # frames
@@ -117,7 +117,7 @@ def recent_waves(recent: Episode) -> Int[Array, "*batch wave"]:
 
 
 def capacity_for(history: History, usual: Capacity | None = None) -> Capacity:
-    """Capacity for every batch (all leading axes but the last are batches); at least the `usual`."""
+    """A capacity that suffices for every batch (all leading axes but the last are batches); at least the `usual`."""
     past = int(frame_count(history.past, history.shown).sum(-1).max())
     needed = Capacity(past)
     if history.recent is not None:

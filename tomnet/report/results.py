@@ -1,6 +1,6 @@
 """docs/results.md: what came of every claim, written from a report's results.json and from nothing else.
 
-tomnet results report/results.json --out docs/results.md
+tomnet results report/results.json --out docs/results.md --readme README.md
 """
 
 from collections import Counter

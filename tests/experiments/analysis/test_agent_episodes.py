@@ -7,7 +7,7 @@ import pytest
 from agents.small import WORLD, made_up_population
 
 from tomnet.episodes.episode import NONE, Episode
-from tomnet.experiments.analysis.agent_episodes import plain_diary, recorded_episodes, same_level
+from tomnet.experiments.analysis.agent_episodes import plain_record, recorded_episodes, same_level
 from tomnet.support.errors import BadSetting
 
 
@@ -21,7 +21,7 @@ def told(population):
     return recorded_episodes(jax.random.key(0), population, network=1, preferred=2, count=4, world=WORLD)
 
 
-def test_a_diary_says_whose_it_is(told):
+def test_a_recorded_episode_says_whose_it_is(told):
     assert len(told) == 4
     for recorded in told:
         assert (recorded["condition"], recorded["network"], recorded["preferred"]) == ("3x3", 1, 2)
@@ -61,7 +61,7 @@ def test_padding_is_no_step():
         final_cell=jnp.int16(8),
         length=jnp.int16(2),
     )
-    recorded = plain_diary(episode, np.full((4, 26), 1 / 26), reach=1)
+    recorded = plain_record(episode, np.full((4, 26), 1 / 26), reach=1)
     assert [step["agent_cell"] for step in recorded["steps"]] == [6, 7]
     assert [step["action"] for step in recorded["steps"]] == [3, 3]
     assert recorded["final_cell"] == 8

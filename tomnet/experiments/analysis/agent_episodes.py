@@ -38,7 +38,7 @@ def recorded_episodes(
     if count < 1:
         raise BadSetting("episodes", count, "must be above 0")
     level_key, act_key = jax.random.split(key)
-    return ongoing(act_key, population, draw_levels(level_key, count, world), world, network, preferred)
+    return record_episodes(act_key, population, draw_levels(level_key, count, world), world, network, preferred)
 
 
 def same_level(
@@ -50,10 +50,10 @@ def same_level(
     reach = Reachable(mazes, world)
     chosen = first_of(reach.subgoal & reach.objects.all(1), np.ones(DRAWN, bool))
     level = jax.tree.map(lambda leaf: leaf[chosen][None], mazes)
-    return [ongoing(act_key, population, level, world)[0] for population in populations.values()]
+    return [record_episodes(act_key, population, level, world)[0] for population in populations.values()]
 
 
-def ongoing(
+def record_episodes(
     key: Key[Scalar, ""], population: Population, levels: Level, world: World, network: int = 0, preferred: int = 0
 ) -> list[dict[str, Any]]:
     """One agent's episode on each level."""
@@ -69,7 +69,7 @@ def ongoing(
     }
     reach = int(agent.senses.reach)
     one_by_one = (pick(lived, i) for i in range(count))
-    return [about | plain_diary(episode, beliefs, reach) for episode, beliefs in one_by_one]
+    return [about | plain_record(episode, beliefs, reach) for episode, beliefs in one_by_one]
 
 
 @eqx.filter_jit
@@ -86,7 +86,7 @@ def live(
     return jax.vmap(one)(keys, levels)
 
 
-def plain_diary(episode: Episode, beliefs: np.ndarray, reach: int) -> dict[str, Any]:
+def plain_record(episode: Episode, beliefs: np.ndarray, reach: int) -> dict[str, Any]:
     """One entry for each step: the state before the action, what is in view, the belief, the action."""
     cells, size = np.asarray(episode.agent_cells), episode.size
     steps = [

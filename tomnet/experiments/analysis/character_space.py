@@ -1,4 +1,4 @@
-"""What the character embeddings of a pool tell: read-outs, what each dimension carries, and clusters in it.
+"""What the character embeddings of a pool of agents tell: read-outs, what each dimension carries, and clusters in it.
 
 Read-outs are fitted on the agents that the observer was trained with and scored on those it never met: an agent's
 neighbours then never share its network.

@@ -1,4 +1,4 @@
-"""The floor under an observer's losses: what is left to chance when the agent itself is at hand.
+"""The rollout baseline: what an observer would still lose if it had the agent itself at hand.
 
 For the action that is the agent's own policy. For the future it is a predictor made of rollouts of the agent from the
 very state and memory of the query. Its memory is not recorded: what the agent saw and did in the current episode
@@ -125,7 +125,7 @@ def _float32(values: np.ndarray) -> Float[Array, "*batch"]:
     return jnp.asarray(values, jnp.float32)
 
 
-def floor_losses(
+def baseline_losses(
     key: Key[Scalar, ""],
     met: EvaluationSet,
     own: Predictions,

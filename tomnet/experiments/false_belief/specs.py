@@ -1,7 +1,7 @@
 """Sections 3.4 and 3.5: whom the observers of false beliefs meet, how, and how they are trained.
 
 Every observer here reads four past episodes and the current one so far, and is asked at any time of an episode. The
-mixed pool has all agents with a memory, from the blind to those that see 9×9: "a range of different fields of
+mixed population has all agents with a memory, from the blind to those that see 9×9: "a range of different fields of
 view", of which the paper shows the blind among the embeddings (Fig. 14).
 """
 
@@ -15,7 +15,7 @@ from ..experiment import AgentPool, ObserverSpec, Preset
 from ..presets import DEEP_OBSERVER, DEEP_TRAINING, LONG_TRAINING
 
 N_PAST = 4
-MEETING = EncounterSpec(N_PAST, N_PAST, query_at_start=False)
+ENCOUNTERS = EncounterSpec(N_PAST, N_PAST, query_at_start=False)
 FIVE = ("5x5",)
 MIXED = ("blind", "3x3", "5x5", "7x7", "9x9")
 NARROW, WIDE = "3x3", "9x9"  # whose curves are shown side by side
@@ -38,9 +38,9 @@ def spec(
     observer = dataclasses.replace(DEEP_OBSERVER[preset], heads=heads, bottleneck=bottleneck)
     priced = dataclasses.replace(training[preset], beta=BETA if bottleneck else 0.0)
     species = AgentPool(conditions, beliefs=beliefs)
-    return ObserverSpec(name, species, world, MEETING, observer, priced, reuse=N_PAST + 1, home=home)
+    return ObserverSpec(name, species, world, ENCOUNTERS, observer, priced, reuse=N_PAST + 1, home=home)
 
 
-def mixed_member(preset: Preset, *, home: str | None = None) -> ObserverSpec:
-    """The one observer of the mixed pool; its behaviour is section 3.4's affair, its beliefs are section 3.5's."""
+def mixed_spec(preset: Preset, *, home: str | None = None) -> ObserverSpec:
+    """The one observer of the mixed population; behaviour is section 3.4's affair, beliefs are section 3.5's."""
     return spec("mixed", preset, MIXED, beliefs=True, training=LONG_TRAINING, home=home)
