@@ -75,7 +75,7 @@ def summary_table(results: Mapping[str, Any], page: str = "") -> str:
         own = {id: results["claims"][id] for id in experiment.claims if id in results["claims"]}
         id = HEADLINES.get(experiment.name, experiment.claims[0])
         figures = f"[{', '.join(experiment.figures)}]({page}#{experiment.name})"
-        number = f"[{id}]({page}#{id.lower()}): {_number(own[id])}" if id in own else NOTHING
+        number = f"[{id}]({page}#{id.lower()}): {_number(own[id], brief=bool(page))}" if id in own else NOTHING
         rows.append((figures, f"`tomnet evaluate {experiment.name}`", _counts(own.values()), number))
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
@@ -118,8 +118,10 @@ def _claim(id: str, claim: Mapping[str, Any]) -> str:
 - rule: {claim["decided_by"]}"""
 
 
-def _number(claim: Mapping[str, Any]) -> str:
-    return f"**{measured(claim['value'], claim['interval'])}** {claim['unit']}"
+def _number(claim: Mapping[str, Any], brief: bool = False) -> str:
+    """With its unit; `brief`ly, without what the unit adds after a comma."""
+    unit = claim["unit"].split(",")[0] if brief else claim["unit"]
+    return f"**{measured(claim['value'], claim['interval'])}** {unit}"
 
 
 def measured(value: float | None, interval: Sequence[float | None] | None) -> str:
