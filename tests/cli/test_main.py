@@ -421,6 +421,7 @@ def test_ctrl_c_in_a_long_step_is_acknowledged_at_once_and_a_second_one_stops():
     with started(ONE_LONG_STEP) as process:
         assert process.stderr is not None
         assert process.stderr.readline() == "working\n"
+        time.sleep(1)  # by then the step has begun; before it, Python itself would answer
         process.send_signal(signal.SIGINT)
         line = process.stderr.readline()  # the step takes a minute or more
         assert process.poll() is None
