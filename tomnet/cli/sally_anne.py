@@ -24,7 +24,7 @@ MOST_PAST = 100
 class SallyAnne:
     """An agent, an object moved behind its back, and an observer that says what the agent will do.
 
-    On two cores about 40 s the first time, when programs are compiled, and 15 s afterwards.
+    On two cores 34 s the first time, when programs are compiled, and 10 s afterwards (measured once).
     """
 
     condition: Annotated[str, arg(metavar="CONDITION", help="how far the agent sees: 3x3, 5x5, 7x7 or 9x9")] = "5x5"
