@@ -21,7 +21,7 @@ LEAST = -1.0  # below all that a map holds: features are not negative, and a mem
 INPUT_PLANES = 16  # an observation's nine, filled up with zeros to a number that matrix units like
 
 
-ReadOut = Literal["cell", "directions"]
+ReadOut = Literal["cell", "directions", "salience"]
 READ_OUTS: tuple[ReadOut, ...] = get_args(ReadOut)
 
 
@@ -34,6 +34,7 @@ class NetworkConfig:
     depth: int = 2  # convolutions before the memory
     belief_channels: int = 32
     hidden: int = 64
+    salience_channels: int = 32
     read_out: ReadOut = "directions"  # what the policy reads: "cell" is own cell and mean alone, which tell no way
     stateless_told: bool = False  # whether agents without a memory are told their previous action and reward
 
@@ -85,6 +86,7 @@ class Network(eqx.Module):
     told: eqx.nn.Linear  # previous action and reward
     look_gates: Convolution
     memory_gates: Convolution
+    salience: list[eqx.nn.Linear] | None  # what of the look and of the memory is of note, cell by cell
     hidden: eqx.nn.Linear
     policy: eqx.nn.Linear
     value: eqx.nn.Linear
@@ -101,8 +103,18 @@ class Network(eqx.Module):
         gates = 4 * config.memory_channels
         self.look_gates = Convolution(config.channels, gates, key=next(keys))
         self.memory_gates = Convolution(config.memory_channels, gates, key=next(keys))
-        parts = 2 + (WAYS if config.read_out == "directions" else 0)
-        read = parts * (config.channels + config.memory_channels)
+        self.salience = None
+        read, ways = 2 * (config.channels + config.memory_channels), 0
+        if config.read_out == "directions":
+            ways = config.channels + config.memory_channels
+        elif config.read_out == "salience":
+            ways = config.salience_channels
+            of_look, of_memory = jax.random.split(jax.random.fold_in(key, 1))
+            self.salience = [
+                eqx.nn.Linear(config.channels, ways, key=of_look),
+                eqx.nn.Linear(config.memory_channels, ways, use_bias=False, key=of_memory),
+            ]
+        read += WAYS * ways
         self.hidden = eqx.nn.Linear(read, config.hidden, key=next(keys))
         self.policy = _small(eqx.nn.Linear(config.hidden, len(ACTIONS), key=next(keys)))
         self.value = eqx.nn.Linear(config.hidden, 1, key=next(keys))
@@ -158,6 +170,11 @@ class Network(eqx.Module):
         parts = [*here, *(map.mean((0, 1)) for map in maps)]
         if self.config.read_out == "directions":
             parts += [most_each_way(map, own_cell).reshape(-1).astype(jnp.float32) for map in (features, hidden)]
+        if self.salience is not None:
+            of_look, of_memory = self.salience
+            noted = features @ of_look.weight.T.astype(features.dtype) + hidden @ of_memory.weight.T.astype(hidden.dtype)
+            noted = jax.nn.relu(noted + of_look.bias.astype(noted.dtype))
+            parts.append(most_each_way(noted, own_cell).reshape(-1).astype(jnp.float32))
         return jax.nn.relu(self.hidden(jnp.concatenate(parts)))
 
     def report_belief(self, hidden: Float[Array, "row col channel"]) -> Float[Array, "kind place"]:
