@@ -13,7 +13,9 @@ from tomnet.world.gridworld import World
 
 # short episodes, so that several fit into an unroll; no swaps, whose draws know nothing of preferences
 WORLD = World(size=5, objects=3, subgoal=True, max_walls=1, step_limit=5)
-NETWORK = NetworkConfig(size=5, kinds=4, channels=4, memory_channels=4, depth=1, belief_channels=4, hidden=8)
+NETWORK = NetworkConfig(
+    size=5, kinds=4, channels=4, memory_channels=4, depth=1, belief_channels=4, hidden=8, salience_channels=4
+)
 
 # two chunks of six updates, a row for every second one and a checkpoint after each row
 SMALL = PopulationTraining(

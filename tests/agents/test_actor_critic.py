@@ -107,7 +107,7 @@ def test_a_stateless_agent_acts_on_what_it_sees_now_alone(states):
             *(policies(agent(SIGHTED), memories(1), states, told)[0] for told in (outcome(), before))
         )
     mine, theirs = (policies(agent(SIGHTED), memories(seed), states, outcome())[0] for seed in (1, 2))
-    assert not np.isclose(mine, theirs, atol=1e-4).all(-1).any()
+    assert np.isclose(mine, theirs, atol=1e-4).all(-1).mean() < 0.2  # a few are certain either way
 
 
 def test_nobody_remembers_an_earlier_episode(states):
@@ -186,13 +186,13 @@ def test_a_preference_is_the_same_agent_in_a_world_with_two_objects_exchanged(pr
 
 
 def test_a_whole_episode_is_the_same_with_two_objects_exchanged():
-    level = pick(sample_levels(jax.random.key(3), WORLD, 4), 1)
+    levels = sample_levels(jax.random.key(3), WORLD, 16)
     order = jnp.asarray([2, 1, 0, 3])
-    exchanged = eqx.tree_at(lambda level: level.object_cells, level, level.object_cells[order])
-    play = eqx.filter_jit(jax.vmap(rollout, in_axes=(0, None, None, None)))
+    exchanged = eqx.tree_at(lambda level: level.object_cells, levels, levels.object_cells[:, order])
+    play = eqx.filter_jit(jax.vmap(rollout, in_axes=(0, None, 0, None)))
     keys = jax.random.split(jax.random.key(5), 16)
     mine, theirs = (
-        play(keys, agent(SIGHTED, preferred), maze, WORLD) for preferred, maze in ((2, level), (0, exchanged))
+        play(keys, agent(SIGHTED, preferred), maze, WORLD) for preferred, maze in ((2, levels), (0, exchanged))
     )
     assert np.array_equal(mine.actions, theirs.actions)
     assert np.array_equal(mine.object_cells[..., order], theirs.object_cells)

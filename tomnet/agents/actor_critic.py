@@ -17,11 +17,11 @@ from ..world.gridworld import ABSENT, ACTIONS, Outcome, State, World
 from ..world.views import PLANES, field, observation
 from .matrix_convolution import Convolution, ReadyConvolution, make_ready, usual_dtype
 
-LEAST = -1.0  # below all that a map holds: features are not negative, and a memory lies within ±1
+LEAST = -1.0  # below all that a map of salience holds, which is not negative
 INPUT_PLANES = 16  # an observation's nine, filled up with zeros to a number that matrix units like
 
 
-ReadOut = Literal["cell", "directions", "salience"]
+ReadOut = Literal["cell", "directions"]
 READ_OUTS: tuple[ReadOut, ...] = get_args(ReadOut)
 
 
@@ -41,7 +41,16 @@ class NetworkConfig:
     def __post_init__(self):
         if self.read_out not in READ_OUTS:
             raise nearest(str(self.read_out), READ_OUTS, "read-out")
-        for name in ("size", "kinds", "channels", "memory_channels", "depth", "belief_channels", "hidden"):
+        for name in (
+            "size",
+            "kinds",
+            "channels",
+            "memory_channels",
+            "depth",
+            "belief_channels",
+            "hidden",
+            "salience_channels",
+        ):
             if getattr(self, name) < 1:
                 raise BadSetting(f"NetworkConfig.{name}", getattr(self, name), "must be above 0")
         if self.kinds + PLANES > INPUT_PLANES:
@@ -86,7 +95,7 @@ class Network(eqx.Module):
     told: eqx.nn.Linear  # previous action and reward
     look_gates: Convolution
     memory_gates: Convolution
-    salience: list[eqx.nn.Linear] | None  # what of the look and of the memory is of note, cell by cell
+    salience: eqx.nn.Linear | None  # of each cell: what the policy is to know the way to
     hidden: eqx.nn.Linear
     policy: eqx.nn.Linear
     value: eqx.nn.Linear
@@ -103,18 +112,12 @@ class Network(eqx.Module):
         gates = 4 * config.memory_channels
         self.look_gates = Convolution(config.channels, gates, key=next(keys))
         self.memory_gates = Convolution(config.memory_channels, gates, key=next(keys))
+        maps = config.channels + config.memory_channels
+        read = 2 * maps
         self.salience = None
-        read, ways = 2 * (config.channels + config.memory_channels), 0
         if config.read_out == "directions":
-            ways = config.channels + config.memory_channels
-        elif config.read_out == "salience":
-            ways = config.salience_channels
-            of_look, of_memory = jax.random.split(jax.random.fold_in(key, 1))
-            self.salience = [
-                eqx.nn.Linear(config.channels, ways, key=of_look),
-                eqx.nn.Linear(config.memory_channels, ways, use_bias=False, key=of_memory),
-            ]
-        read += WAYS * ways
+            self.salience = eqx.nn.Linear(maps, config.salience_channels, key=jax.random.fold_in(key, 1))
+            read += WAYS * config.salience_channels
         self.hidden = eqx.nn.Linear(read, config.hidden, key=next(keys))
         self.policy = _small(eqx.nn.Linear(config.hidden, len(ACTIONS), key=next(keys)))
         self.value = eqx.nn.Linear(config.hidden, 1, key=next(keys))
@@ -163,19 +166,27 @@ class Network(eqx.Module):
         hidden: Float[Array, "row col memory_channel"],
         own_cell: Bool[Array, "row col"],
     ) -> Float[Array, "hidden"]:
-        """Each map at the agent's own cell (zeros for the blind), its mean, and the most of it each way from there."""
+        """Each map at the agent's own cell (zeros for the blind), its mean, and the most salient each way."""
         # each map by itself: one array of both would be written out only to be read once
         maps = [map.astype(jnp.float32) for map in (features, hidden)]
         here = [jnp.where(own_cell[..., None], map, 0).sum((0, 1)) for map in maps]
         parts = [*here, *(map.mean((0, 1)) for map in maps)]
-        if self.config.read_out == "directions":
-            parts += [most_each_way(map, own_cell).reshape(-1).astype(jnp.float32) for map in (features, hidden)]
         if self.salience is not None:
-            of_look, of_memory = self.salience
-            noted = features @ of_look.weight.T.astype(features.dtype) + hidden @ of_memory.weight.T.astype(hidden.dtype)
-            noted = jax.nn.relu(noted + of_look.bias.astype(noted.dtype))
-            parts.append(most_each_way(noted, own_cell).reshape(-1).astype(jnp.float32))
+            salient = self.salience_map(self.salience, features, hidden)
+            parts.append(most_each_way(salient, own_cell).reshape(-1).astype(jnp.float32))
         return jax.nn.relu(self.hidden(jnp.concatenate(parts)))
+
+    def salience_map(
+        self,
+        layer: eqx.nn.Linear,
+        features: Float[Array, "row col channel"],
+        hidden: Float[Array, "row col memory_channel"],
+    ) -> Float[Array, "row col salience"]:
+        """What is seen and what is remembered in each cell, in channels of its own: in the memory's, one object may
+        look much like another."""
+        assert layer.bias is not None
+        of_features, of_memory = jnp.split(layer.weight.T.astype(features.dtype), [features.shape[-1]])
+        return jax.nn.relu(features @ of_features + hidden @ of_memory + layer.bias.astype(features.dtype))
 
     def report_belief(self, hidden: Float[Array, "row col channel"]) -> Float[Array, "kind place"]:
         """Log-probabilities of where each object is: every cell, and last, that it is nowhere."""

@@ -92,7 +92,7 @@ class PopulationTraining:
 POPULATION_PRESETS = {
     "smoke": PopulationTraining(
         learner=LearnerConfig(steps=256, worlds=4, unroll=8, pool=16),
-        network=NetworkConfig(channels=8, memory_channels=8, belief_channels=8, hidden=16),
+        network=NetworkConfig(channels=8, memory_channels=8, belief_channels=8, hidden=16, salience_channels=8),
         networks=2,
         keep=2,
         chunk=12,
