@@ -1,6 +1,6 @@
 """Exact ideal observers: the best that any observer of these agents can do, the measure for a learned one.
 
-Random agents (section 3.1), goal-driven agents (section 3.2):
+Random agents (section 3.1), goal-driven agents (section 3.2), deep RL agents of a known pool (from section 3.3 on):
 
     counts = dirichlet.action_counts(encounters.past, encounters.past_real)
     policies = dirichlet.predictive(counts, alphas=(0.01, 3.0))
@@ -9,10 +9,14 @@ Random agents (section 3.1), goal-driven agents (section 3.2):
     log_weights = ideal.posterior(encounters.past, encounters.past_real)
     predictions = ideal.predict(log_weights, encounters.query)
 
+    known = KnownAgents(pool.agents(), pool.species(), SUBGOAL_MAZE)
+    predictions = known.observe(key, encounters)
+
 The predictions are of the same type as a network's, so `observer.losses` compares the two.
 """
 
 from . import dirichlet
 from .inverse_planning import InversePlanner
+from .known_agents import KnownAgents
 
-__all__ = ["InversePlanner", "dirichlet"]
+__all__ = ["InversePlanner", "KnownAgents", "dirichlet"]

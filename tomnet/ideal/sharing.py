@@ -100,6 +100,11 @@ def fingerprint(paths: Paths, agent: Planner, world: World) -> UInt32[Array, "2"
     return (bits * jnp.asarray(weights)).sum(-1, dtype=jnp.uint32)
 
 
+def side_by_side(*, cpu: int, gpu: int) -> int:
+    """What fits a processor's caches, and what keeps a GPU busy."""
+    return cpu if jax.default_backend() == "cpu" else gpu
+
+
 def chunks(count: int, size: int) -> Iterator[slice]:
     return (slice(start, min(start + size, count)) for start in range(0, count, size))
 

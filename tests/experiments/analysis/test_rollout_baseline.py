@@ -1,63 +1,22 @@
-"""The floor: the memory worked out again is the agent's own, and rollouts say what they should."""
+"""The floor: rollouts say what they should of a walker whose future anyone can see."""
 
 import dataclasses
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from agents.small import BLIND, SIGHTED, STATELESS, WORLD, made_up_network
 
-from tomnet.agents.actor_critic import DeepAgent
 from tomnet.agents.random_policy import RandomAgent
 from tomnet.episodes.encounter import Encounter
 from tomnet.episodes.episode import NONE, Episode, Snapshot
+from tomnet.episodes.futures import Futures, imagine
 from tomnet.episodes.history import History
 from tomnet.episodes.predictions import Predictions
-from tomnet.episodes.rollout import continue_rollout, start_rollout
 from tomnet.episodes.targets import Targets
-from tomnet.experiments.analysis.rollout_baseline import Futures, imagine, predictor, queried_policy, stand_at_query
+from tomnet.experiments.analysis.rollout_baseline import predictor, queried_policy
 from tomnet.world.gridworld import World
 from tomnet.world.levels import parse_level
-
-LEVEL = parse_level(
-    """
-    .....
-    A...B
-    ..*@.
-    .#...
-    ....C
-    """,
-    WORLD,
-)
-
-
-@eqx.filter_jit
-def acted(key, agent, steps: int):
-    """Where an agent stands after so many steps, and where the floor thinks that it stands."""
-    partial_rollout = continue_rollout(key, agent, start_rollout(agent, LEVEL, WORLD), WORLD, steps)
-    state = partial_rollout.end.state
-    query = Snapshot(state.walls, state.agent_cell, state.object_cells)
-    return partial_rollout.end, stand_at_query(agent, partial_rollout.episode, query, WORLD)
-
-
-@pytest.mark.parametrize("senses", [SIGHTED, BLIND, STATELESS], ids=["sighted", "blind", "stateless"])
-@pytest.mark.parametrize("steps", [1, 3])
-def test_the_memory_is_worked_out_again(senses, steps):
-    agent = DeepAgent(made_up_network(), senses, jnp.int32(1))
-    for seed in range(3):
-        true, again = acted(jax.random.key(seed), agent, steps)
-        if not bool(true.alive):
-            continue
-        for one, other in zip(jax.tree.leaves(true.memory), jax.tree.leaves(again.memory), strict=True):
-            np.testing.assert_allclose(one, other, atol=1e-5)
-        assert int(again.state.time) == int(true.state.time) == steps
-        assert (int(again.last.action), int(again.last.consumed)) == (int(true.last.action), int(true.last.consumed))
-        assert bool(again.last.bumped) == bool(true.last.bumped)
-
-
-# --- A walker whose future anyone can see
 
 ROOM = World(size=5, objects=2, subgoal=True, max_walls=1, step_limit=4)
 CORRIDOR = parse_level(

@@ -1,8 +1,7 @@
 """The rollout baseline: what an observer would still lose if it had the agent itself at hand.
 
 For the action that is the agent's own policy. For the future it is a predictor made of rollouts of the agent from the
-very state and memory of the query. Its memory is not recorded: what the agent saw and did in the current episode
-gives it again.
+very state and memory of the query (`episodes.futures`).
 
 A query's time is drawn from the whole of its episode, so a future that makes the episode T steps long is asked about
 with probability 1 / T at this very time: short futures are overrepresented, and an observer learns that. Rollouts
@@ -15,78 +14,19 @@ rollout, so that none is called impossible. What this predictor loses is an uppe
 
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, Key, Scalar
+from jaxtyping import Array, Float, Key, Scalar
 
-from ...agents.agent import Agent
-from ...episodes.episode import Episode, Snapshot
+from ...episodes.futures import Futures, imagine
 from ...episodes.predictions import Predictions
-from ...episodes.rollout import RolloutState, finish_rollout
-from ...episodes.targets import Targets, targets_from
 from ...support.progress import stage
 from ...support.trees import pick
-from ...world.gridworld import ACTIONS, Outcome, State, World, nothing_yet
+from ...world.gridworld import World
 from .evaluation_set import EvaluationSet, losses_of
 
 BASELINE_ROLLOUTS = 32
-
-
-def stand_at_query(agent: Agent, recent: Episode, query: Snapshot, world: World) -> RolloutState:
-    """Where an episode stands at the query, the agent's memory worked out again from the episode so far."""
-    length, times = recent.length.astype(jnp.int32), jnp.arange(recent.actions.shape[0])
-    cells, objects = recent.agent_cells.astype(jnp.int32), recent.object_cells.astype(jnp.int32)
-    here, things = query.agent_cell.astype(jnp.int32), query.object_cells.astype(jnp.int32)
-    after = jnp.where(times + 1 < length, jnp.roll(cells, -1), here)
-    no = jnp.bool_(False)
-
-    def look(now, step):
-        memory, last = now
-        time, cell, objects, action, consumed, after = step
-        _, looked = agent.policy(memory, State(recent.walls, objects, cell, time), last, world)
-        bumped = (cell == after) & (action != ACTIONS.index("stay"))
-        outcome = Outcome(action, consumed, bumped, swapped=no, terminated=no, truncated=no)
-        return jax.tree.map(lambda new, old: jnp.where(time < length, new, old), (looked, outcome), now), None
-
-    first = State(
-        recent.walls, jnp.where(length > 0, objects[0], things), jnp.where(length > 0, cells[0], here), jnp.int32(0)
-    )
-    steps = (times, cells, objects, recent.actions.astype(jnp.int32), recent.consumed.astype(jnp.int32), after)
-    (memory, last), _ = jax.lax.scan(look, (agent.start(first, world), nothing_yet()), steps)
-    return RolloutState(State(recent.walls, things, here, length), memory, last, jnp.bool_(True))
-
-
-class Futures(eqx.Module):
-    """What an agent would do from each query on: its policy, and rollouts of it."""
-
-    policy: Float[Array, "*query action"]
-    targets: Targets  # of the rollouts: *query rollout
-    length: Int[Array, "*query rollout"]  # of the whole episode, what went before the query included
-
-
-@eqx.filter_jit
-def imagine(
-    key: Key[Scalar, ""], agent: Agent, recent: Episode, query: Snapshot, world: World, rollouts: int
-) -> Futures:
-    """The futures of one agent from each of some queries, in episodes that were so far as in `recent`."""
-    acting = agent.ready()
-
-    def from_query(now):
-        key, recent, query = now
-        rollout_state = stand_at_query(acting, recent, query, world)
-        policy, _ = acting.policy(rollout_state.memory, rollout_state.state, rollout_state.last, world)
-
-        def one(key):
-            episode = finish_rollout(key, acting, rollout_state, world)
-            return targets_from(episode, jnp.int32(0)), episode.length + rollout_state.state.time
-
-        targets, length = jax.vmap(one)(jax.random.split(key, rollouts))
-        return Futures(policy, targets, length)
-
-    keys = jax.random.split(key, query.agent_cell.shape[0])
-    return jax.lax.map(from_query, (keys, recent, query))
 
 
 def predictor(futures: Futures, own: Predictions) -> Predictions:

@@ -1,0 +1,52 @@
+"""What an agent would do from a query on: its policy there, what it believes, and rollouts to the end."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, Key, Scalar
+
+from ..agents.actor_critic import DeepAgent
+from ..agents.agent import Agent
+from ..world.gridworld import World
+from .episode import Episode, Snapshot
+from .retrace import stand_at_query
+from .rollout import finish_rollout
+from .targets import Targets, targets_from
+
+
+class Futures(eqx.Module):
+    policy: Float[Array, "*query action"]
+    targets: Targets  # of the rollouts: *query rollout
+    length: Int[Array, "*query rollout"]  # of the whole episode, what went before the query included
+    belief: Float[Array, "*query kind place"] | None = None  # of agents that can say
+
+
+def futures_from(
+    key: Key[Scalar, ""], agent: Agent, recent: Episode, query: Snapshot, world: World, rollouts: int
+) -> Futures:
+    """The futures of one agent from one query, in an episode that was so far as in `recent`."""
+    now = stand_at_query(agent, recent, query, world)
+    policy, looked = agent.policy(now.memory, now.state, now.last, world)
+    belief = agent.belief(looked, world) if isinstance(agent, DeepAgent) else None
+
+    def one(key):
+        episode = finish_rollout(key, agent, now, world)
+        return targets_from(episode, jnp.int32(0)), episode.length + now.state.time
+
+    targets, length = jax.vmap(one)(jax.random.split(key, rollouts))
+    return Futures(policy, targets, length, belief)
+
+
+@eqx.filter_jit
+def imagine(
+    key: Key[Scalar, ""], agent: Agent, recent: Episode, query: Snapshot, world: World, rollouts: int
+) -> Futures:
+    """The same from each of some queries, one after the other."""
+    acting = agent.ready()
+
+    def one(now) -> Futures:
+        key, recent, query = now
+        return futures_from(key, acting, recent, query, world, rollouts)
+
+    keys = jax.random.split(key, query.agent_cell.shape[0])
+    return jax.lax.map(one, (keys, recent, query))
