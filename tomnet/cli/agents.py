@@ -10,7 +10,15 @@ from tyro.conf import Positional, arg
 from ..support.errors import nearest
 from ..support.progress import narrated
 from .arguments import Seed, check_between, check_resume, check_seed, check_writable, object_number
-from .console import print_beliefs_and_swaps, print_claims, print_hands, print_json, print_memory, print_performance
+from .console import (
+    print_beliefs_and_swaps,
+    print_ceiling,
+    print_claims,
+    print_hands,
+    print_json,
+    print_memory,
+    print_performance,
+)
 
 if TYPE_CHECKING:
     from ..agents.population import Population
@@ -22,6 +30,7 @@ Where = Annotated[
 ]
 LEVELS, MOST_LEVELS = 64, 1_000
 MOST_EPISODES = 100
+MOST_AGENTS, MOST_ROLLOUTS = 10_000, 10_000
 
 
 @dataclasses.dataclass
@@ -153,7 +162,29 @@ class Show:
             print(path)
 
 
-AGENT_COMMANDS: dict[str, type] = {"train": Train, "evaluate": Evaluate, "show": Show}
+@dataclasses.dataclass
+class Ceiling:
+    """What an observer could know at most, were the networks themselves at hand: losses, species, objects, beliefs."""
+
+    agents: Annotated[int, arg(metavar="N", help="as many as observers are evaluated on; many need a GPU")] = 500
+    seed: Seed = 1
+    rollouts: Annotated[int, arg(metavar="N", help="of each agent that it may be, from each query")] = 64
+    out: Annotated[Path, arg(metavar="FILE", help="the table, and what it depends on")] = Path("runs/ceiling.json")
+
+    def __call__(self) -> None:
+        from ..experiments.ceiling import compute_ceiling, save_ceiling
+
+        check_seed(self.seed)
+        check_between("agents", self.agents, 1, MOST_AGENTS)
+        check_between("rollouts", self.rollouts, 1, MOST_ROLLOUTS)
+        check_writable(self.out.parent)
+        with narrated("ceiling"):
+            ceiling = compute_ceiling(self.agents, self.seed, self.rollouts)
+        save_ceiling(self.out, ceiling)
+        print_ceiling(ceiling)
+
+
+AGENT_COMMANDS: dict[str, type] = {"train": Train, "evaluate": Evaluate, "show": Show, "ceiling": Ceiling}
 
 
 def measure(populations: "dict[str, Population]", *, levels: int, seed: int) -> "Result":

@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
+    from ..experiments.analysis.ceiling import CeilingRow
+    from ..experiments.ceiling import Ceiling
     from ..experiments.claims.claim import Claim
     from ..experiments.experiment import Result
 
@@ -140,6 +142,31 @@ def print_hands(result: "Result") -> None:
             rows.append((name, *_measured(size), *counts))
     columns = ("condition", "size", "95% interval", "left : right, training", "left : right, held out")
     print_table(columns, rows, "handedness at walls: mean size of the index, and networks of each hand")
+
+
+def print_ceiling(ceiling: "Ceiling") -> None:
+    """Every measure of every population, for whom the agents are known and for whom only others are."""
+    rows = []
+    for row in ceiling.rows:
+        if row.known == "held out":
+            other = ceiling.find(row.population, "training", row.measure)
+            told = [text for one in (row, other) for text in _estimate(one)]
+            rows.append((row.measure, *told, row.networks, row.population))
+    columns = (
+        "measure",
+        "agents known",
+        "95% interval",
+        "training ones known",
+        "95% interval",
+        "networks",
+        "asked about",
+    )
+    title = f"the ceiling: {ceiling.agents} agents, seed {ceiling.seed}, {ceiling.rollouts} rollouts; losses in nats"
+    print_table(columns, rows, title)
+
+
+def _estimate(row: "CeilingRow | None") -> tuple[str, str]:
+    return ("–", "–") if row is None else _measured({"mean": row.mean, "interval": (row.low, row.high)})
 
 
 def _measured(row: dict[str, Any]) -> tuple[str, str]:

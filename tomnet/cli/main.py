@@ -280,7 +280,7 @@ class Bench:
 
 @dataclasses.dataclass
 class AgentsGroup:
-    """Populations of deep RL agents: `agents train`, `agents evaluate`, `agents show`."""
+    """Populations of deep RL agents: `agents train`, `agents evaluate`, `agents show`, `agents ceiling`."""
 
 
 COMMANDS: dict[str, type] = {

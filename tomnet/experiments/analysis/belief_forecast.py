@@ -10,6 +10,7 @@ import numpy as np
 
 from ...episodes.encounter import Encounter
 from ...episodes.episode import NONE
+from ...episodes.predictions import Predictions
 from ...observer.tomnet import ToMnet
 from ...support.errors import BadSetting
 from ..claims.statistics import bootstrap, captured, mean_interval
@@ -19,8 +20,13 @@ COSTS = ("observer", "entropy", "truth")
 
 
 def forecast_table(observer: ToMnet, met: EvaluationSet, conditions: tuple[str, ...]) -> list[dict[str, Any]]:
+    return forecast_rows(forecast_costs(observer, met.encounters), met, conditions)
+
+
+def forecast_rows(
+    costs: dict[str, np.ndarray], met: EvaluationSet, conditions: tuple[str, ...]
+) -> list[dict[str, Any]]:
     """In nats, all objects together: for each condition, and last for all of them; intervals over networks."""
-    costs = forecast_costs(observer, met.encounters)
     by_agent = {name: met.means(cost) for name, cost in costs.items()}
     networks = np.unique(met.network)
     each = {
@@ -46,12 +52,16 @@ def forecast_costs(observer: ToMnet, encounters: Encounter) -> dict[str, np.ndar
         raise BadSetting(
             "heads", ", ".join(observer.config.heads), "this observer was never taught to predict 'belief'"
         )
+    return costs_of(read_everything(observer, encounters).predictions, encounters)
+
+
+def costs_of(predictions: Predictions, encounters: Encounter) -> dict[str, np.ndarray]:
+    """The same, whoever made the predictions."""
     if encounters.targets.belief is None:
         raise BadSetting("beliefs", None, "these agents were not asked what they believe")
     said = np.asarray(encounters.targets.belief, np.float64)
-    losses = losses_of(read_everything(observer, encounters).predictions, encounters.targets)
     return {
-        "observer": losses["belief"],
+        "observer": losses_of(predictions, encounters.targets)["belief"],
         "entropy": -(said * np.log(np.maximum(said, 1e-12))).sum((-2, -1)),
         "truth": truth_costs(said, np.asarray(encounters.query.object_cells)),
     }

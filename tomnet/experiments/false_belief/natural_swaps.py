@@ -129,6 +129,13 @@ def networks_of(walks: Walks) -> list[Pairs]:
 
 def effects_of(walks: Walks, observer: ToMnet, futures: np.ndarray | None = None) -> Effects:
     """Of every pair that is kept; `futures` are the `agents_futures`, which take long."""
+    return effects_foretold(walks, *predictions(observer, walks), futures)
+
+
+def effects_foretold(
+    walks: Walks, where: np.ndarray, told: Probabilities, futures: np.ndarray | None = None
+) -> Effects:
+    """The same, whoever made the predictions: `told`, axes [world, walk], of the walks `where` (as `predictions`)."""
     kept = _where_kept(walks)
     agents = {name: _pick([getattr(pairs, name) for pairs in walks.pairs], kept) for name in ("policy", "belief")}
     nothing = np.full((len(kept), len(GAMMAS)), np.nan)
@@ -137,7 +144,7 @@ def effects_of(walks: Walks, observer: ToMnet, futures: np.ndarray | None = None
         network=walks.networks[kept[:, 0]],
         distance=_pick([pairs.distance for pairs in walks.pairs], kept),
         agents=agents,
-        observer=_observed(observer, walks, kept),
+        observer=_foretold(walks, where, told, kept),
         reach=walks.pairs[0].reach,
     )
 
@@ -161,6 +168,11 @@ def predictions(observer: ToMnet, walks: Walks) -> tuple[np.ndarray, Probabiliti
     where = np.argwhere(walks.kept)
     if not len(where):
         return where, Probabilities(None, None, None, None)
+    return where, predict_counterfactuals(observer, *asked_after(walks, where))
+
+
+def asked_after(walks: Walks, where: np.ndarray) -> tuple[History, Snapshot]:
+    """What was seen of the agent on each of these walks, and what is asked: axes [world, walk]."""
     agent, level = where.T
     recent = jax.tree.map(lambda *leaves: np.stack(leaves)[agent, level], *[pairs.episodes for pairs in walks.pairs])
     states = jax.tree.map(
@@ -173,23 +185,23 @@ def predictions(observer: ToMnet, walks: Walks) -> tuple[np.ndarray, Probabiliti
         return jnp.broadcast_to(jnp.asarray(leaf), (len(worlds), *leaf.shape))
 
     queries = Snapshot(same(states.walls), same(states.agent_cell), jnp.asarray(worlds))
-    history = History.of(pick(walks.past, (agent, level)), recent)
-    return where, predict_counterfactuals(observer, history, queries)
+    return History.of(pick(walks.past, (agent, level)), recent), queries
 
 
-def _observed(observer: ToMnet, walks: Walks, kept: np.ndarray) -> dict[str, np.ndarray]:
-    where, told = predictions(observer, walks)
+def _foretold(walks: Walks, where: np.ndarray, told: Probabilities, kept: np.ndarray) -> dict[str, np.ndarray]:
     number = {(agent, level): walk for walk, (agent, level) in enumerate(where.tolist())}
     walk = np.array([number[agent, level] for agent, _, level in kept.tolist()], int)
     swap = 1 + kept[:, 1]
-    if told.action is None or told.successor is None:  # nobody got anywhere
+    if told.action is None:  # nobody got anywhere
         return {"policy": np.zeros(0), "belief": np.zeros(0), "successor": np.zeros((0, len(GAMMAS)))}
-    maps = told.successor.reshape(*told.successor.shape[:3], -1)
     effects = {
         "policy": jensen_shannon(told.action[0, walk], told.action[swap, walk]),
-        "successor": jensen_shannon(maps[0, walk], maps[swap, walk]),
+        "successor": np.full((len(kept), len(GAMMAS)), np.nan),
         "belief": np.full(len(kept), np.nan),
     }
+    if told.successor is not None:
+        maps = told.successor.reshape(*told.successor.shape[:3], -1)
+        effects["successor"] = jensen_shannon(maps[0, walk], maps[swap, walk])
     if told.belief is not None:
         apart = jensen_shannon(told.belief[0, walk], told.belief[swap, walk])
         effects["belief"] = apart[:, : walks.world.objects].mean(-1)

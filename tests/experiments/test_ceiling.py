@@ -1,0 +1,132 @@
+"""The ceiling of small agents: what is measured of whom, and a file that knows which agents it is about."""
+
+import dataclasses
+from functools import lru_cache
+
+import jax
+import numpy as np
+import pytest
+from experiments.minds_small import save_populations
+
+from tomnet.agents import population as populations
+from tomnet.experiments import ceiling
+from tomnet.experiments.analysis import ceiling as analysis
+from tomnet.experiments.analysis.ceiling import CeilingRow, known_agents
+from tomnet.experiments.analysis.evaluation_set import EvaluationSet, draw_evaluation_set
+from tomnet.experiments.experiment import AgentPool
+from tomnet.experiments.false_belief.natural_swaps import take_walks
+from tomnet.experiments.false_belief.specs import mixed_spec
+from tomnet.support.errors import BadFile, BadSetting
+from tomnet.support.files import read_json, write_json
+from tomnet.world.gridworld import SUBGOAL_MAZE
+
+WORLD = dataclasses.replace(SUBGOAL_MAZE, step_limit=16)
+TWO = ("3x3", "9x9")
+ROW = CeilingRow("3x3, 9x9", "held out", "species", 0.9, 0.8, float("nan"), 2)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def agents(tmp_path_factory):
+    """Four networks of each condition, of which two are held out."""
+    folder = tmp_path_factory.mktemp("agents")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(populations, "PRETRAINED", save_populations(folder, tuple(populations.CONDITIONS), count=4))
+        yield folder
+
+
+@lru_cache
+def met() -> EvaluationSet:
+    spec = dataclasses.replace(mixed_spec("smoke"), species=AgentPool(TWO, beliefs=True), world=WORLD, reuse=2)
+    return draw_evaluation_set(jax.random.key(0), spec, "held out", 8)
+
+
+@lru_cache
+def foretold(part) -> analysis.Foretold:
+    return analysis.foretell(jax.random.key(1), known_agents(TWO, part, WORLD), met(), TWO, 3)
+
+
+def by_name(measures) -> dict[str, CeilingRow]:
+    return {row.measure: row for row in analysis.rows("3x3, 9x9", "held out", measures)}
+
+
+def test_who_knows_the_agents_themselves_does_best():
+    told = {
+        part: by_name([*analysis.recognition(foretold(part)), *analysis.losses(foretold(part))])
+        for part in analysis.POOLS
+    }
+    assert told["held out"]["action"].mean < told["training"]["action"].mean
+    assert told["held out"]["species"].mean >= told["training"]["species"].mean
+    assert 0 <= told["held out"]["preferred object"].mean <= 1
+    assert told["held out"]["species"].networks == 2
+
+
+def test_means_over_objects_and_discounts():
+    told = by_name(analysis.losses(foretold("held out")))
+    assert told["consumption"].mean == pytest.approx(5 * told["consumption, mean over objects"].mean)
+    assert told["successor"].mean == pytest.approx(3 * told["successor, mean over discounts"].mean)
+
+
+def test_beliefs_are_nearer_to_the_agents_own_than_to_the_truth():
+    told = {part: by_name(analysis.beliefs(foretold(part))) for part in analysis.POOLS}
+    assert told["held out"]["belief, share"].mean > 0.5
+    assert told["held out"]["belief"].mean < told["training"]["belief"].mean
+
+
+def test_who_is_taken_for_whom():
+    one = foretold("held out")
+    species = one.met.species[one.met.who]
+    always = dataclasses.replace(one, species=np.zeros_like(species))
+    name, mean, _, networks = analysis.taken_for_each_other(always, *TWO)
+    assert (name, mean, networks) == ("3x3 and 9x9 taken for each other", 0.5, 2)
+
+
+def test_a_swap_that_nobody_can_see_changes_nothing():
+    known = known_agents(("5x5",), "held out", WORLD)
+    walks = take_walks(jax.random.key(0), AgentPool(("5x5",), "held out"), 32, 4, WORLD)
+    effects = analysis.swap_effects(jax.random.key(4), known, walks)
+    assert len(effects.distance)
+    assert (effects.observer["policy"][~effects.in_view] == 0).all()
+    np.testing.assert_allclose(effects.observer["belief"][~effects.in_view], 0, atol=1e-9)
+    assert np.isnan(effects.observer["successor"]).all()
+
+
+# --- On disk
+
+
+def stored(path, **changes) -> None:
+    one = ceiling.Ceiling(8, 1, 4, ceiling.digests(), (ROW,), ceiling.command(8, 1, 4), 0.5, {"device": "CPU"})
+    ceiling.save_ceiling(path, dataclasses.replace(one, **changes))
+
+
+def test_a_ceiling_comes_back(tmp_path):
+    stored(tmp_path / "ceiling.json")
+    again = ceiling.load_ceiling(tmp_path / "ceiling.json")
+    assert again.command == "tomnet agents ceiling --agents 8 --seed 1 --rollouts 4"
+    row = again.find("3x3, 9x9", "held out", "species")
+    assert row is not None
+    assert (row.mean, row.low, row.networks) == (0.9, 0.8, 2)
+    assert np.isnan(row.high)  # too few networks for an interval
+    assert again.find("3x3, 9x9", "training", "species") is None
+
+
+def test_a_ceiling_of_other_agents_waits(tmp_path):
+    stored(tmp_path / "ceiling.json", populations=ceiling.digests() | {"7x7": "another"})
+    with pytest.raises(BadFile, match="the ceiling waits: it is about other agents of 7x7 than there are now"):
+        ceiling.load_ceiling(tmp_path / "ceiling.json")
+
+
+def test_a_file_that_is_no_ceiling(tmp_path):
+    path = tmp_path / "ceiling.json"
+    write_json(path, {"format": "tomnet agents"})
+    with pytest.raises(BadFile, match="no ceiling that this tomnet can read"):
+        ceiling.load_ceiling(path)
+    stored(path)
+    write_json(path, {name: value for name, value in read_json(path).items() if name != "rows"})
+    with pytest.raises(BadFile, match="a part of it is missing"):
+        ceiling.load_ceiling(path)
+
+
+@pytest.mark.parametrize(("agents", "rollouts"), [(0, 4), (8, 0)])
+def test_numbers_that_cannot_work(agents, rollouts):
+    with pytest.raises(BadSetting, match="= 0: must be above 0"):
+        ceiling.compute_ceiling(agents, 1, rollouts)

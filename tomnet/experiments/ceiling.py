@@ -1,0 +1,194 @@
+"""The ceiling of sections 3.3 to 3.5: what the networks themselves would tell an observer who had them at hand.
+
+    tomnet agents ceiling --agents 500 --out ceiling.json
+
+or, where there is no tyro, `python -m tomnet.experiments.ceiling` with the same options. It meets the same agents in
+the same encounters as the observers' experiments do for the same number of agents and the same seed, on the same kind
+of device. Every known agent is led along every episode, which takes a GPU for more than a few agents; so the rows are
+written to a file, with the populations that they are about.
+"""
+
+import argparse
+import dataclasses
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jax
+from jaxtyping import Array, Key
+
+from ..agents.population import Part, load_condition
+from ..ideal.known_agents import ROLLOUTS, KnownAgents
+from ..support.errors import BadFile, BadSetting, TomnetError
+from ..support.files import read_json, write_json
+from ..support.progress import narrated, stage
+from ..support.provenance import provenance
+from ..support.streams import EVALUATION_STREAM, stream
+from ..world.gridworld import SUBGOAL_MAZE
+from .analysis.ceiling import (
+    POOLS,
+    CeilingRow,
+    Measure,
+    beliefs,
+    foretell,
+    known_agents,
+    losses,
+    recognition,
+    rows,
+    swap_effects,
+    taken_for_each_other,
+)
+from .analysis.evaluation_set import draw_evaluation_set
+from .belief_embeddings import EASY, HARD
+from .deep_rl_agents import SPECIES, species_evaluation_sets
+from .false_belief.curves_by_species import walk_all
+from .false_belief.natural_swaps import Walks
+from .false_belief.specs import MIXED, NARROW, WIDE, mixed_spec
+from .false_belief.swap_curves import curves, gap_at, parting, widest
+
+FORMAT, VERSION = "tomnet ceiling", 1
+CEILING_STREAM = 0x6365696C  # far from the small numbers that experiments split the evaluation stream into
+THREE_SPECIES, MIXED_POPULATION = ", ".join(SPECIES), ", ".join(MIXED)
+AGENTS = 500
+
+
+@dataclasses.dataclass(frozen=True)
+class Ceiling:
+    """The rows, and what they depend on."""
+
+    agents: int
+    seed: int
+    rollouts: int
+    populations: dict[str, str]  # condition → digest
+    rows: tuple[CeilingRow, ...]
+    command: str
+    seconds: float
+    environment: dict[str, Any]
+
+    def find(self, population: str, known: Part, measure: str) -> CeilingRow | None:
+        """None where it was not measured."""
+        return next((r for r in self.rows if (r.population, r.known, r.measure) == (population, known, measure)), None)
+
+
+def compute_ceiling(agents: int, seed: int, rollouts: int = ROLLOUTS) -> Ceiling:
+    if agents < 1:
+        raise BadSetting("agents", agents, "must be above 0")
+    if rollouts < 1:
+        raise BadSetting("rollouts", rollouts, "must be above 0")
+    started = time.monotonic()
+    measured = [*_of_three_species(agents, seed, rollouts), *_of_mixed_population(agents, seed, rollouts)]
+    return Ceiling(
+        agents,
+        seed,
+        rollouts,
+        digests(),
+        tuple(measured),
+        command(agents, seed, rollouts),
+        round(time.monotonic() - started, 1),
+        provenance(),
+    )
+
+
+def command(agents: int, seed: int, rollouts: int) -> str:
+    return f"tomnet agents ceiling --agents {agents} --seed {seed} --rollouts {rollouts}"
+
+
+def digests() -> dict[str, str]:
+    """Of every population that the ceiling is about, as they are now."""
+    return {name: load_condition(name).digest for name in dict.fromkeys((*SPECIES, *MIXED))}
+
+
+def _keys(seed: int, part: Part) -> Key[Array, "3"]:
+    key = jax.random.fold_in(stream(seed, EVALUATION_STREAM), CEILING_STREAM)
+    return jax.random.split(jax.random.fold_in(key, POOLS.index(part)), 3)
+
+
+def _of_three_species(agents: int, seed: int, rollouts: int) -> list[CeilingRow]:
+    """Section 3.3: the encounters of `deep-rl-agents` and `agent-embeddings`."""
+    met, found = species_evaluation_sets(seed, agents)["held out"], []
+    for part in POOLS:
+        stage(f"the {part} networks of {THREE_SPECIES} are known")
+        known = known_agents(SPECIES, part, SUBGOAL_MAZE)
+        foretold = foretell(_keys(seed, part)[0], known, met, SPECIES, rollouts)
+        found += rows(THREE_SPECIES, part, [*recognition(foretold), *losses(foretold)])
+    return found
+
+
+def _of_mixed_population(agents: int, seed: int, rollouts: int) -> list[CeilingRow]:
+    """Sections 3.4 and 3.5: the encounters of `explicit-beliefs`, the walks of `false-beliefs-mixed`."""
+    encounter_key, _ = jax.random.split(stream(seed, EVALUATION_STREAM))
+    met = draw_evaluation_set(encounter_key, mixed_spec("smoke"), "held out", agents)
+    walks, found = walk_all(seed, (NARROW, WIDE), agents), []
+    for part in POOLS:
+        stage(f"the {part} networks of {MIXED_POPULATION} are known")
+        known = known_agents(MIXED, part, SUBGOAL_MAZE)
+        keys = _keys(seed, part)
+        foretold = foretell(keys[1], known, met, MIXED, rollouts)
+        pairs = [taken_for_each_other(foretold, *pair) for pair in (HARD, EASY)]
+        told = [*recognition(foretold), *pairs, *losses(foretold), *beliefs(foretold)]
+        found += rows(MIXED_POPULATION, part, [*told, *_swaps(keys[2], known, walks)])
+    return found
+
+
+def _swaps(key: Key[Array, ""], known: KnownAgents, walks: dict[str, Walks]) -> Iterator[Measure]:
+    """F5: the gap between wide and narrow fields of view where it is widest; B2: in view over out of view."""
+    natural = {name: curves(swap_effects(key, known, one), SUBGOAL_MAZE.size) for name, one in walks.items()}
+    two = natural[NARROW], natural[WIDE]
+    networks = min(table["networks"] for table in two)
+    for far in (2, 3, 4):
+        gap = gap_at(far, *two, "observer", "policy")
+        yield f"swap effect, {WIDE} less {NARROW}, at distance {far}", *gap, networks
+    gap = gap_at(widest(parting(*two, "policy")), *two, "observer", "policy")
+    yield f"swap effect, {WIDE} less {NARROW}, widest", *gap, networks
+    for name, table in natural.items():
+        ratio = table["ratio"]["belief"]
+        yield f"belief, in view over out of view, {name}", ratio["mean"], ratio["interval"], table["networks"]
+
+
+# --- On disk
+
+
+def save_ceiling(path: Path, ceiling: Ceiling) -> None:
+    write_json(path, {"format": FORMAT, "version": VERSION} | dataclasses.asdict(ceiling))
+
+
+def load_ceiling(path: Path) -> Ceiling:
+    """The stored ceiling of the populations as they are now; a ceiling of others is refused."""
+    plain = read_json(path)
+    if not isinstance(plain, dict) or (plain.get("format"), plain.get("version")) != (FORMAT, VERSION):
+        raise BadFile(path, "this is no ceiling that this tomnet can read")
+    try:
+        told: dict[str, Any] = {field.name: plain[field.name] for field in dataclasses.fields(Ceiling)}
+        told["rows"] = tuple(_row(row) for row in told["rows"])
+        ceiling = Ceiling(**told)
+        others = [name for name, digest in digests().items() if ceiling.populations.get(name) != digest]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadFile(path, "a part of it is missing or is not what it should be") from error
+    if others:
+        why = f"the ceiling waits: it is about other agents of {', '.join(others)} than there are now"
+        raise BadFile(path, why, "`tomnet agents ceiling` computes it")
+    return ceiling
+
+
+def _row(plain: dict[str, Any]) -> CeilingRow:
+    """JSON knows no numbers that are none."""
+    numbers: dict[str, Any] = {name: float("nan") if value is None else value for name, value in plain.items()}
+    return CeilingRow(**numbers)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="The ceiling of sections 3.3 to 3.5, written to a file.")
+    for name, default in (("agents", AGENTS), ("seed", 1), ("rollouts", ROLLOUTS)):
+        parser.add_argument(f"--{name}", type=int, default=default, metavar="N")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE")
+    told = parser.parse_args()
+    try:
+        with narrated("ceiling"):
+            save_ceiling(told.out, compute_ceiling(told.agents, told.seed, told.rollouts))
+    except TomnetError as error:
+        parser.exit(2, f"{error}\n")
+
+
+if __name__ == "__main__":
+    main()
