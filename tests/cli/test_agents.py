@@ -14,6 +14,8 @@ from tomnet.agents import population_training
 from tomnet.agents.population import load_population, save_population
 from tomnet.cli import agents
 from tomnet.cli import main as cli
+from tomnet.experiments import ceiling
+from tomnet.experiments.analysis.ceiling import CeilingRow
 from tomnet.experiments.claims.claim import Claim
 from tomnet.support.files import read_json, read_jsonl, write_json
 
@@ -287,3 +289,33 @@ def test_help_is_there_for_every_command(command, capsys):
         cli.main(["agents", *command, "--help"])
     assert not stopped.value.code
     assert "usage: tomnet agents" in capsys.readouterr().out
+
+
+# --- Ceiling
+
+
+def test_ceiling_writes_a_table_and_prints_both_pools_side_by_side(tomnet, here, monkeypatch):
+    def compute_ceiling(agents, seed, rollouts):
+        rows = [
+            CeilingRow("blind, 5x5", "held out", "species", 0.75, 0.5, 1.0, 4),
+            CeilingRow("blind, 5x5", "training", "species", 0.5, 0.25, float("nan"), 4),
+        ]
+        return ceiling.Ceiling(agents, seed, rollouts, {"5x5": "digest"}, tuple(rows), "a command", 1.0, {})
+
+    monkeypatch.setattr(ceiling, "compute_ceiling", compute_ceiling)
+    code, out, _ = tomnet(
+        "ceiling", "--agents", 8, "--seed", 2, "--rollouts", 3, "--out", here / "new" / "ceiling.json"
+    )
+    assert code == 0
+    assert "species 0.750 0.500 … 1.000 0.500 0.250 … – 4 blind, 5x5" in [
+        " ".join(row.split()) for row in out.splitlines()
+    ]
+    told = read_json(here / "new" / "ceiling.json")
+    assert (told["agents"], told["seed"], told["rollouts"]) == (8, 2, 3)
+    assert told["populations"] == {"5x5": "digest"}
+    assert told["rows"][1]["high"] is None
+
+
+def test_ceiling_of_nobody_or_of_too_many(refusal):
+    assert "agents = 0: must lie between 1 and 10000" in refusal("ceiling", "--agents", 0)
+    assert "rollouts = 0: must lie between 1 and 10000" in refusal("ceiling", "--rollouts", 0)

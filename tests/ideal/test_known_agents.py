@@ -101,6 +101,14 @@ def test_histories_may_share_their_past():
     np.testing.assert_allclose(known().posterior(shared), known().posterior(apart), atol=1e-4)
 
 
+def test_an_episode_seen_twice_counts_twice():
+    past = pick(met().past, (slice(2), slice(1)))
+    once, twice = (jax.tree.map(lambda leaf, n=n: jnp.concatenate([leaf] * n, 1), past) for n in (1, 2))
+    evidence = known().posterior(History.of(once)) - known().log_prior
+    again = known().posterior(History.of(twice)) - known().log_prior
+    np.testing.assert_allclose(again - again[:, :1], 2 * (evidence - evidence[:, :1]), rtol=1e-4, atol=1e-4)
+
+
 def test_without_a_past_it_is_the_prior_every_condition_equally_likely():
     past = met(at_start=True).past
     nothing = History(past, jnp.zeros(past.length.shape, bool))

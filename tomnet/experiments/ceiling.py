@@ -76,13 +76,13 @@ def compute_ceiling(agents: int, seed: int, rollouts: int = ROLLOUTS) -> Ceiling
         raise BadSetting("agents", agents, "must be above 0")
     if rollouts < 1:
         raise BadSetting("rollouts", rollouts, "must be above 0")
-    started = time.monotonic()
+    started, populations = time.monotonic(), digests()
     measured = [*_of_three_species(agents, seed, rollouts), *_of_mixed_population(agents, seed, rollouts)]
     return Ceiling(
         agents,
         seed,
         rollouts,
-        digests(),
+        populations,
         tuple(measured),
         command(agents, seed, rollouts),
         round(time.monotonic() - started, 1),

@@ -83,16 +83,19 @@ class KnownAgents(eqx.Module):
 
     def log_likelihood(self, episodes: Episode) -> Float[np.ndarray, "episode agent"]:
         """Of all that was done in each episode, had it been done by each agent."""
-        order = np.argsort(np.asarray(episodes.length), kind="stable")  # side by side, all take as long as the longest
-        by_length = jax.tree.map(lambda leaf: np.asarray(leaf)[order], episodes)
+        episodes = jax.tree.map(np.asarray, episodes)
+        first, same = _distinct(episodes)
+        first = first[
+            np.argsort(episodes.length[first], kind="stable")
+        ]  # side by side, all take as long as the longest
         size = side_by_side(cpu=32, gpu=1024)
         each = [
-            in_chunks(_log_likelihoods, size, (by_length,), pick(self.agents, number), self.world)
+            in_chunks(_log_likelihoods, size, (pick(episodes, first),), pick(self.agents, number), self.world)
             for number in range(len(self))
         ]
-        likelihood = np.empty((len(order), len(self)))
-        likelihood[order] = np.stack(each, axis=1)
-        return likelihood
+        likelihood = np.empty((len(same), len(self)))
+        likelihood[first] = np.stack(each, axis=1)
+        return likelihood[same]
 
     def predict(
         self,
@@ -143,6 +146,15 @@ class KnownAgents(eqx.Module):
 
 def _normalised(log_weights: Float[np.ndarray, "query agent"]) -> Float[np.ndarray, "query agent"]:
     return log_weights - np.logaddexp.reduce(log_weights, axis=1, keepdims=True)
+
+
+def _distinct(episodes: Episode) -> tuple[Int[np.ndarray, "distinct"], Int[np.ndarray, "episode"]]:
+    """Which episodes differ from all before them; and for each episode, the first that is the same as it. The histories
+    of one agent often share some."""
+    told = [np.ascontiguousarray(leaf).reshape(len(leaf), -1) for leaf in jax.tree.leaves(episodes)]
+    seen: dict[bytes, int] = {}
+    same = [seen.setdefault(b"".join(row.tobytes() for row in rows), number) for number, rows in enumerate(zip(*told))]
+    return np.array(list(seen.values()), int), np.array(same, int)
 
 
 @eqx.filter_jit
