@@ -71,18 +71,18 @@ def forecast_mixture(
 def mixed_predictions(mixture: Forecast, query: Snapshot, rollouts: int, any_time: bool) -> Predictions:
     """A mixture as an observer would have said it; of what is eaten and where they go, nothing without rollouts."""
     policy, weight = np.asarray(mixture.policy), np.asarray(mixture.weight)
-    belief = np.log(np.maximum(mixture.belief / weight[:, None, None], LEAST))
+    belief = _logs(np.asarray(mixture.belief) / weight[:, None, None])
     if mixture.rolled is None:
-        return Predictions(_float32(np.log(policy)), None, None, _float32(belief))
+        return Predictions(_logs(policy), None, None, belief)
     rolled = jax.tree.map(np.asarray, mixture.rolled)
     if any_time:
         policy = _asked_about(policy, rolled, weight, rollouts)
     eaten, maps = _with_one_more(rolled, weight, query, rollouts)
     return Predictions(
-        action=_float32(np.log(policy)),
-        consumption=_float32(np.log(eaten) - np.log1p(-eaten)),
-        successor=_float32(np.log(maps)),
-        belief=_float32(belief),
+        action=_logs(policy),
+        consumption=_logs(eaten) - _logs(1 - eaten),
+        successor=_logs(maps),
+        belief=belief,
     )
 
 
@@ -143,7 +143,7 @@ def _rolled_out(
     began = jax.nn.one_hot(futures.targets.action, len(ACTIONS))
 
     def weighted(values: Float[Array, "rollout *rest"]) -> Float[Array, "*rest"]:
-        return jnp.tensordot(weight, values, 1) / rollouts
+        return (weight.reshape(-1, *[1] * (values.ndim - 1)) * values).mean(0)
 
     rolled = Rolled(
         began.mean(0), weighted(began), weighted(futures.targets.consumption), weighted(futures.targets.successor)
@@ -181,8 +181,8 @@ def _with_one_more(rolled: Rolled, weight: np.ndarray, query: Snapshot, rollouts
     anywhere = free / free.sum((1, 2), keepdims=True)
     eaten = (rollouts * rolled.eaten / weight[:, None] + there) / (rollouts + 1)
     maps = (rollouts * rolled.maps / weight[:, None, None, None] + anywhere[:, None]) / (rollouts + 1)
-    return np.clip(eaten, LEAST, 1 - LEAST), np.maximum(maps, LEAST)
+    return eaten, maps
 
 
-def _float32(values: np.ndarray) -> Float[Array, "..."]:
-    return jnp.asarray(values, jnp.float32)
+def _logs(probabilities: np.ndarray) -> Float[Array, "..."]:
+    return jnp.asarray(np.log(np.maximum(probabilities, LEAST)), jnp.float32)
