@@ -8,7 +8,7 @@ import pytest
 from helpers import within
 from jaxtyping import Array, Int
 
-from tomnet.episodes.encounter import Encounter, EncounterSpec, draw_encounters
+from tomnet.episodes.encounter import Encounter, EncounterSpec, Oversampled, draw_encounters
 from tomnet.episodes.episode import NONE, Episode
 from tomnet.episodes.observer_view import NearObjectsOnly, NoisyActions
 from tomnet.support.errors import BadSetting
@@ -75,10 +75,29 @@ def in_the_middle():
 
 @pytest.fixture(scope="module")
 def asked_often():
-    return encounters(EncounterSpec(2, 3, query_at_start=False), agents=200, queries=4)
+    return encounters(EncounterSpec(2, 3, query_at_start=False), agents=200, currents=4)
 
 
-# --- Several queries that share an agent's episodes
+@pytest.fixture(scope="module")
+def asked_at_many_times():
+    return encounters(EncounterSpec(2, 3, query_at_start=False), agents=1000, currents=2, queries=3)
+
+
+def later_episodes(key: Array, agent: Numbered, count: int) -> Episode:
+    """Numbered from 100 on: current ones that were never among the past."""
+    episodes = numbered_episodes(key, agent, count)
+    return eqx.tree_at(lambda e: e.object_cells, episodes, episodes.object_cells + jnp.array([0, 100]))
+
+
+@pytest.fixture(scope="module")
+def played_apart():
+    """Each query counts as much as its time."""
+    oversampled = Oversampled(later_episodes, lambda episode, time: time.astype(jnp.float32))
+    spec = EncounterSpec(2, 3, query_at_start=False)
+    return encounters(spec, agents=200, currents=6, queries=2, oversampled=oversampled)
+
+
+# --- Several current episodes that share an agent's past
 
 
 def test_shared_episodes_are_each_asked_about_after_some_of_the_others(asked_often):
@@ -98,7 +117,7 @@ def test_shared_episodes_are_each_asked_about_after_some_of_the_others(asked_oft
     assert (asked_often.targets.action == (np.arange(4) + times) % 5).all()
 
 
-def test_one_by_one_keeps_queries_that_share_episodes_together(asked_often):
+def test_one_by_one_keeps_what_shares_episodes_together(asked_often):
     flat = asked_often.one_by_one()
     assert flat.past.length.shape == (200, 4)
     assert flat.past_real.shape == (800, 4)
@@ -117,17 +136,84 @@ def test_an_episode_is_shown_if_any_query_comes_after_it(asked_often, whole):
     assert (whole.history.shown == whole.past_real).all()
 
 
-@pytest.mark.parametrize(("reuse", "queries"), [(1, 0), (2, 2), (1, 5)])
-def test_a_number_of_queries_that_makes_no_sense_is_refused(reuse, queries):
-    with pytest.raises(BadSetting, match=f"queries = {queries}: of an agent's 4 episodes"):
-        draw_encounters(
-            jax.random.key(0),
-            Numbered(jnp.arange(2)),
-            numbered_episodes,
-            EncounterSpec(0, 3),
-            reuse=reuse,
-            queries=queries,
-        )
+# --- Several queries about each current episode
+
+
+def test_queries_about_an_episode_are_asked_at_times_of_their_own(asked_at_many_times):
+    met = asked_at_many_times
+    times = met.query.agent_cell  # the agent stands in the cell of the time
+    assert times.shape == met.targets.action.shape == (1000, 2, 3)
+    assert (times == met.history.query_times).all()
+    assert met.past_real.shape == (1000, 2, 4)
+    assert (episode_of(met.query) == np.arange(2)[:, None]).all()
+    assert (met.targets.action == (np.arange(2)[:, None] + times) % 5).all()
+
+
+def test_queries_come_evenly_over_the_episode_each_from_a_part_of_its_own(asked_at_many_times):
+    times = asked_at_many_times.query.agent_cell
+    shares = np.bincount(times.ravel()) / times.size
+    assert len(shares) == LENGTH
+    assert all(within(share, 1 / LENGTH, 1 / LENGTH, times.size) for share in shares)
+    assert (times.min((0, 1)) == [0, 2, 4]).all()  # thirds of seven steps
+    assert (times.max((0, 1)) == [2, 4, 6]).all()
+
+
+def test_the_current_episode_is_seen_up_to_the_last_query(asked_at_many_times):
+    recent, times = asked_at_many_times.recent, asked_at_many_times.query.agent_cell
+    assert (recent.length == times[..., -1]).all()
+    hidden = np.arange(TIME) >= times[..., -1:]
+    assert (recent.actions[hidden] == NONE).all()
+    assert (recent.actions[~hidden] != NONE).all()
+
+
+def test_one_by_one_keeps_queries_about_an_episode_together(asked_at_many_times):
+    flat = asked_at_many_times.one_by_one()
+    assert flat.past.length.shape == (1000, 4)
+    assert flat.past_real.shape == (2000, 4)
+    assert flat.recent.length.shape == (2000,)
+    assert flat.history.query_times.shape == (2000, 3)
+    assert (flat.query.agent_cell == flat.history.query_times.ravel()).all()
+    assert (agent_of(flat.query) == np.repeat(np.arange(1000), 6)).all()
+    assert flat.one_by_one() is flat
+
+
+def test_more_queries_than_steps_ask_about_some_twice():
+    met = encounters(EncounterSpec(0, 0, query_at_start=False), agents=50, queries=2 * LENGTH)
+    assert (np.sort(met.query.agent_cell, -1) == np.repeat(np.arange(LENGTH), 2)).all()
+
+
+# --- Current episodes played apart
+
+
+def test_episodes_played_apart_are_never_among_the_past(played_apart):
+    assert played_apart.past.length.shape == (200, 3)
+    assert played_apart.past_real.shape == (200, 6, 3)
+    assert (episode_of(played_apart.past) < 3).all()
+    assert (episode_of(played_apart.query) == 100 + np.arange(6)[:, None]).all()
+    assert (agent_of(played_apart.query) == np.arange(200)[:, None, None]).all()
+    assert set(played_apart.past_real.sum(-1).ravel().tolist()) == {2, 3}
+    assert played_apart.past_real[..., :2].all()
+
+
+def test_each_query_about_them_has_a_weight(played_apart, asked_often):
+    assert (played_apart.weight == played_apart.query.agent_cell).all()
+    assert (played_apart.one_by_one().weight == played_apart.weight.ravel()).all()
+    assert asked_often.weight is None
+
+
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [
+        ({"currents": 0}, "currents = 0: of an agent's 4 episodes"),
+        ({"currents": 5}, "currents = 5: of an agent's 4 episodes"),
+        ({"queries": 0}, "queries = 0: one at the start"),
+        ({"queries": 2}, "queries = 2: one at the start of an episode, or several at any time of it"),
+        ({"currents": 2, "reuse": 2}, "reuse = 2: must be 1 where current episodes share a past"),
+    ],
+)
+def test_numbers_of_episodes_and_queries_that_make_no_sense_are_refused(how, why):
+    with pytest.raises(BadSetting, match=why):
+        draw_encounters(jax.random.key(0), Numbered(jnp.arange(2)), numbered_episodes, EncounterSpec(0, 3), **how)
 
 
 # --- The past

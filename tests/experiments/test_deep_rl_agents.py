@@ -78,7 +78,7 @@ def test_the_four_observers_differ_in_their_nets_alone():
 
 def test_full_is_trained_on_four_million_encounters():
     for spec in (*deep_rl_agents.specs("full"), *agent_embeddings.specs("full")):
-        assert spec.training.steps * spec.training.batch >= 4_000_000
+        assert spec.training.met_after(spec.training.steps)["encounters"] >= 4_000_000
 
 
 def test_without_agents_there_is_one_clear_line(tmp_path):

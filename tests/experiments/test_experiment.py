@@ -19,14 +19,14 @@ from tomnet.experiments import run as running
 from tomnet.experiments.analysis.examples import plain_episode, plain_snapshot
 from tomnet.experiments.analysis.query_fields import every_cell, policy_arrows
 from tomnet.experiments.claims.claim import Claim
-from tomnet.experiments.experiment import Experiment, ObserverSpec, Result
+from tomnet.experiments.experiment import AgentPool, Experiment, ObserverSpec, Result
 from tomnet.experiments.run import AGENTS, RESULT, load_result, run
 from tomnet.observer.tomnet import ObserverConfig
 from tomnet.observer.training import TrainingConfig
 from tomnet.support.errors import BadFile, BadSetting, TomnetError
 from tomnet.support.files import write_json
 from tomnet.support.provenance import provenance
-from tomnet.world.gridworld import World
+from tomnet.world.gridworld import MAZE, SUBGOAL_MAZE, World
 
 SPEC = ObserverSpec(
     name="tiny",
@@ -95,9 +95,28 @@ def test_random_species_share_one_compiled_sampler(monkeypatch):
     assert drawn[0.01] > 0.8 > 0.5 > drawn[100.0]  # and yet each draws agents of its own kind
 
 
-def test_only_a_company_is_asked_about_several_times_at_once():
-    with pytest.raises(BadSetting, match="queries = 2: only a pool of deep RL agents"):
-        dataclasses.replace(SPEC, training=TrainingConfig(steps=1, queries=2))
+def test_only_a_pool_is_asked_about_several_times_at_once():
+    for training in (TrainingConfig(steps=1, queries=2), TrainingConfig(steps=1, currents=2)):
+        with pytest.raises(BadSetting, match=f"{training.currents}, {training.queries}: only a pool of deep RL agents"):
+            dataclasses.replace(SPEC, training=training)
+
+
+@pytest.mark.parametrize(
+    ("world", "training", "why"),
+    [
+        (SUBGOAL_MAZE, {"queries": 52}, "queries = 52: an episode of this world has 51 steps to ask about"),
+        (MAZE, {"swap_probability": 0.5}, "swap_probability = 0.5: this world has no swaps to draw more often"),
+        (
+            dataclasses.replace(SUBGOAL_MAZE, swap_probability=0.0),
+            {"swap_probability": 0.5},
+            "swap_probability = 0.5: this world has no swaps to draw more often",
+        ),
+    ],
+)
+def test_what_a_world_does_not_have_cannot_be_asked_for(world, training, why):
+    spec = EncounterSpec(1, 1, query_at_start=False)
+    with pytest.raises(BadSetting, match=why):
+        ObserverSpec("one", AgentPool(("5x5",)), world, spec, ObserverConfig(), TrainingConfig(steps=1, **training))
 
 
 # --- Results

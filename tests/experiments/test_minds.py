@@ -82,11 +82,10 @@ def test_companies_are_those_of_the_paper():
             assert (spec.encounter_spec.min_past, spec.encounter_spec.max_past) == (4, 4)
             assert (spec.observer.embedding, spec.observer.mental, spec.observer.objects) == (8, True, 5)
     assert five.observer.heads == ("action", "consumption", "successor")
-    assert [one.training.steps * one.training.batch for one in (five, mixed, still)] == [
-        10_240_000,
-        10_240_000,
-        4_096_000,
-    ]
+    met = [one.training.met_after(one.training.steps) for one in (five, mixed, still)]
+    assert [one["encounters"] for one in met] == [10_240_000, 10_240_000, 4_096_000]
+    assert all(one["queries"] == 8 * one["encounters"] for one in met)
+    assert [one.training.swap_probability for one in (five, mixed, still)] == [0.5, 0.5, None]
 
 
 def test_one_observer_serves_two_experiments(tmp_path, monkeypatch):
@@ -108,12 +107,13 @@ def test_an_observer_of_beliefs_needs_agents_that_tell_theirs():
 
 
 def test_few_encounters_ask_few_agents(folder):
-    """Eight agents are in the pool; for seven encounters, of five queries each, seven of them play. With one query
-    each, two of them do, and their episodes change roles."""
+    """Eight agents are in the pool; for seven encounters, two of which share a past, four of them play. Where none is
+    shared, two of them do, and their episodes change roles; and so they do where encounters are held out."""
     spec = ObserverSpec(
         "few", AgentPool(("3x3",), folder=folder), WORLD, specs.ENCOUNTERS, TINY_BEHAVIOUR, SMALL_TRAINING, reuse=5
     )
-    alone = dataclasses.replace(spec, training=dataclasses.replace(SMALL_TRAINING, queries=1))
+    plain = dataclasses.replace(SMALL_TRAINING, currents=1, queries=1, swap_probability=None)
+    alone = dataclasses.replace(spec, training=plain)
     played = []
 
     class Counting(ObserverSpec):
@@ -121,11 +121,40 @@ def test_few_encounters_ask_few_agents(folder):
             played.append(agents.preferred.shape[0])
             return super().draw_encounters(key, agents, **how)
 
-    for asked, count, queries in ((spec, 7, (7, 5)), (alone, 2, (7,))):
-        shapes = eqx.filter_eval_shape(Counting(**vars(asked)).sampler(), jax.random.key(0), 7)
+    expected = (
+        (spec, False, 4, (4, 2, 4), (4, 2, 3)),
+        (spec, True, 2, (2, 5, 5), (2, 5)),
+        (alone, False, 2, (7, 4), (7,)),
+        (alone, True, 2, (7, 4), (7,)),
+    )
+    for asked, held_out, count, real, queries in expected:
+        sampler = Counting(**vars(asked)).sampler(held_out=held_out)
+        shapes = eqx.filter_eval_shape(sampler, jax.random.key(0), 7)
         assert played.pop() == count
-        assert shapes.past_real.shape == (*queries, 5 if asked is spec else 4)
+        assert shapes.past_real.shape == real
         assert shapes.query.agent_cell.shape == queries
+        assert (shapes.weight is None) == (asked is alone or held_out)
+
+
+def moved(episodes) -> np.ndarray:
+    """In which episodes an object other than the subgoal changed its place."""
+    cells, lengths = np.asarray(episodes.object_cells)[..., :4], np.asarray(episodes.length)
+    real = np.arange(1, cells.shape[-2]) < lengths[..., None]
+    return ((cells[..., 1:, :] != cells[..., :-1, :]).any(-1) & real).any(-1)
+
+
+def test_swaps_are_drawn_more_often_in_current_episodes_alone_and_never_where_there_are_none(folder):
+    """With random weights agents wander, and some come by the subgoal."""
+    shares = []
+    for module in (false_beliefs, unseen_swaps):
+        spec = module.specs("smoke")[0]
+        spec = dataclasses.replace(spec, species=AgentPool(("3x3",), folder=folder), observer=TINY_BEHAVIOUR)
+        met = eqx.filter_jit(spec.sampler())(jax.random.key(0), 800)
+        eaten = (np.asarray(met.past.consumed) == 4).any(-1)
+        assert eaten.mean() > 0.05
+        shares += [moved(met.past)[eaten].mean(), moved(met.recent).mean() / eaten.mean()]
+    assert 0 < shares[0] < 0.2 < shares[1] < 0.6
+    assert shares[2:] == [0, 0]
 
 
 def test_a_zoo_without_agents_says_so_in_one_line(tmp_path, monkeypatch):

@@ -73,3 +73,22 @@ def test_losses_agree_with_plain_numpy_on_random_predictions():
     expected = -(eaten * np.log(chance) + (1 - eaten) * np.log(1 - chance)).sum(1)
     assert np.allclose(losses["consumption"], expected, atol=1e-5)
     assert np.allclose(losses["successor"], -(true_maps * np.log(maps)).sum((1, 2, 3)), atol=1e-4)
+
+
+# --- Sums and means, and weights
+
+
+def test_losses_may_be_means_over_objects_and_discounts_instead(losses):
+    beliefs = jnp.log(jnp.full((2, 3, 5), 0.2))
+    targets = Targets(TARGETS.action, TARGETS.consumption, TARGETS.successor, jnp.full((2, 3, 5), 0.2))
+    both = [losses_each(Predictions(ACTION, CONSUMPTION, SUCCESSOR, beliefs), targets, how) for how in ("sum", "mean")]
+    parts = {"action": 1, "consumption": 3, "successor": 3, "belief": 3}
+    for head, count in parts.items():
+        assert np.allclose(both[0][head], count * both[1][head])
+    assert np.allclose(both[1]["belief"], np.log(5))
+    assert np.allclose(both[0]["successor"], losses["successor"])  # sums are what is meant where nothing is said
+
+
+def test_a_mean_loss_counts_each_query_with_its_weight(losses):
+    means = mean_losses(Predictions(ACTION, CONSUMPTION, SUCCESSOR), TARGETS, jnp.array([0.5, 1.5]))
+    assert np.allclose(means["action"], 0.25 * losses["action"][0] + 0.75 * losses["action"][1])

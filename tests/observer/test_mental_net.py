@@ -1,5 +1,7 @@
 """The mental net: what it sees of the current episode, what it does not, and that nothing is spent on padding."""
 
+import dataclasses
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -12,8 +14,9 @@ from tomnet.episodes.episode import Episode
 from tomnet.episodes.history import History
 from tomnet.observer.config import ObserverConfig
 from tomnet.observer.frames import WAVE, Capacity, capacity_for, recent_waves
-from tomnet.observer.losses import losses_each
+from tomnet.observer.losses import losses_each, mean_losses
 from tomnet.observer.tomnet import ToMnet, read
+from tomnet.observer.training import divergences
 
 CONFIG = ObserverConfig(
     size=5,
@@ -145,3 +148,77 @@ def test_queries_that_share_episodes_are_read_as_if_each_had_its_own(observer):
     for one, other in zip(jax.tree.leaves(shared), jax.tree.leaves(alone), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-5)
     assert np.abs(np.asarray(alone.character.mean[0] - alone.character.mean[1])).max() > 1e-4
+
+
+# --- Several queries about one episode
+
+
+TIMES = jnp.array([[0, 0, 0], [0, 2, 3], [1, 12, 20], [8, 9, 9], [0, 1, 1]])  # within LENGTHS; 8 is where a wave ends
+
+
+def asked_at(times, lengths=LENGTHS) -> tuple[Encounter, Encounter]:
+    """Several queries about each current episode: from one history, and each with a history of its own."""
+    asked = random_encounters(seed=4, past_counts=(3,) * times.size)
+    said = jax.nn.softmax(jax.random.normal(jax.random.key(1), (times.size, 2, 26)))
+    targets = eqx.tree_at(lambda t: t.belief, asked.targets, said, is_leaf=lambda leaf: leaf is None)
+    some, recent = random_encounters(), current_episodes(lengths=lengths)
+    together = Encounter(History(some.past, some.past_real, recent, times), asked.query, targets)
+
+    def each(tree):
+        return jax.tree.map(lambda leaf: jnp.repeat(leaf, times.shape[1], axis=0), tree)
+
+    cut = jax.vmap(Episode.until)(each(recent), times.reshape(-1))
+    return together, Encounter(History(each(some.past), each(some.past_real), cut), asked.query, targets)
+
+
+@eqx.filter_jit
+def learn(observer: ToMnet, encounters: Encounter, capacity: Capacity):
+    """What training computes, the price of embeddings included; normalisation, which looks at frames as often as they
+    come, in inference mode."""
+
+    def loss(observer: ToMnet):
+        reading, _ = observer.read(encounters.history, encounters.query, capacity)
+        losses = mean_losses(reading.predictions, encounters.targets) | divergences(reading)
+        return sum(losses.values()), (losses, reading)
+
+    return eqx.filter_grad(loss, has_aux=True)(observer)
+
+
+@pytest.mark.parametrize("bottleneck", [False, True])
+def test_queries_about_one_episode_are_answered_as_if_each_had_been_asked_alone(bottleneck):
+    config = dataclasses.replace(CONFIG, bottleneck=bottleneck, heads=("action", "consumption", "successor", "belief"))
+    observer = ToMnet(config, key=jax.random.key(3))
+    together, alone = asked_at(TIMES)
+    once, often = (learn(observer, one, capacity_for(one.history)) for one in (together, alone))
+    (gradients, (losses, reading)), (other_gradients, (other_losses, other_reading)) = once, often
+    assert losses.keys() == other_losses.keys()
+    for name, loss in losses.items():
+        np.testing.assert_allclose(loss, other_losses[name], rtol=1e-5)
+    np.testing.assert_allclose(reading.mental.mean, other_reading.mental.mean, atol=1e-5)
+    np.testing.assert_array_equal(reading.mental.mean[TIMES.ravel() == 0], 0)
+    for one, other in zip(jax.tree.leaves(gradients), jax.tree.leaves(other_gradients), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+    assert any(np.abs(np.asarray(leaf)).max() > 1e-3 for leaf in jax.tree.leaves(gradients.mental_net))
+
+
+def test_the_frames_of_an_episode_are_read_once_however_often_it_is_asked_about():
+    together, alone = asked_at(TIMES)
+    assert capacity_for(together.history).waves == capacity_for(encounters_with(current_episodes()).history).waves
+    assert capacity_for(alone.history).recent > capacity_for(together.history).recent
+
+
+def test_nobody_has_acted_yet(observer):
+    """No frame, no wave: all minds are empty."""
+    together, _ = asked_at(jnp.zeros((5, 2), jnp.int32), lengths=(0,) * 5)
+    assert set(capacity_for(together.history).waves) == {0}
+    assert not np.asarray(read(observer, together).mental.mean).any()
+
+
+def test_the_character_is_drawn_once_for_an_episode_and_the_mind_for_each_query():
+    observer = ToMnet(dataclasses.replace(CONFIG, bottleneck=True), key=jax.random.key(3))
+    drawn = read(observer, asked_at(TIMES)[0], key=jax.random.key(0))
+    assert drawn.character.mean.shape == (5, 3)
+    assert drawn.mental.mean.shape == (15, 5, 5, 4)
+    nats = divergences(drawn)
+    assert nats["character_nats"] == pytest.approx(float(drawn.character.divergence().sum()) / 5, rel=1e-5)
+    assert nats["mental_nats"] == pytest.approx(float(drawn.mental.divergence().sum()) / 15, rel=1e-5)

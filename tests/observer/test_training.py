@@ -151,11 +151,11 @@ def test_the_loss_falls_on_an_easy_task(tmp_path):
 def test_every_chunk_is_logged(finished):
     rows = read_jsonl(finished[0] / METRICS)
     assert [row["step"] for row in rows] == [4, 8, 10]
-    assert [row["encounters"] for row in rows] == [16, 32, 40]
+    assert [row["encounters"] for row in rows] == [row["queries"] for row in rows] == [16, 32, 40]
     assert [sorted(row) for row in rows] == [
-        ["action", "encounters", "seconds", "step"],
-        ["action", "encounters", "held_out", "seconds", "step"],  # every second chunk
-        ["action", "encounters", "held_out", "seconds", "step"],  # and the last
+        ["action", "encounters", "queries", "seconds", "step"],
+        ["action", "encounters", "held_out", "queries", "seconds", "step"],  # every second chunk
+        ["action", "encounters", "held_out", "queries", "seconds", "step"],  # and the last
     ]
     assert all(np.isfinite(row["action"]) for row in rows)
     assert [row["seconds"] for row in rows] == sorted(row["seconds"] for row in rows)
@@ -178,6 +178,7 @@ def test_the_observer_on_disk_is_the_one_returned(finished):
     assert about["observer"] == "favourites"
     assert about["seed"] == 0
     assert about["met"] == IDENTITY["met"]
+    assert about["training"] == asdict(TRAINING)
 
 
 def test_training_moves_every_weight(finished):
@@ -258,15 +259,15 @@ def test_a_killed_run_resumes_from_its_last_checkpoint_bit_for_bit(finished, tmp
 
 
 def pairs(key, count: int) -> Encounter:
-    """Two queries about each agent: one after all that was seen of it, one after the first snapshot at most."""
-    one = favourites(key, count)
+    """Two current episodes of each agent: one after all that was seen of it, one after the first snapshot at most."""
+    one = favourites(key, count // 2)
     fewer = one.past_real & (jnp.arange(2) < 1)
     both = jax.tree.map(lambda leaf: jnp.stack([leaf, leaf], 1), (one.query, one.targets))
     return Encounter(History(one.past, jnp.stack([one.past_real, fewer], 1)), *both)
 
 
-def test_a_run_whose_queries_share_episodes_resumes_bit_for_bit(tmp_path, monkeypatch):
-    plan = replace(TRAINING, queries=2)
+def test_a_run_whose_current_episodes_share_a_past_resumes_bit_for_bit(tmp_path, monkeypatch):
+    plan = replace(TRAINING, currents=2)
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     run(whole, plan=plan, sample=pairs)
     with monkeypatch.context() as patch:
@@ -275,13 +276,61 @@ def test_a_run_whose_queries_share_episodes_resumes_bit_for_bit(tmp_path, monkey
             run(broken, plan=plan, sample=pairs)
     run(broken, plan=plan, sample=pairs, resume=True)
     assert same_run(whole, broken)
-    assert metrics(whole)[-1]["encounters"] == 10 * 4  # a query is an encounter
+    assert metrics(whole)[-1]["encounters"] == 10 * 4  # each current episode is one
 
 
-@pytest.mark.parametrize(("batch", "held_out", "queries"), [(4, 8, 3), (6, 8, 3), (4, 8, 0)])
-def test_queries_that_do_not_divide_a_batch_are_refused(batch, held_out, queries):
-    with pytest.raises(BadSetting, match=f"queries = {queries}: must divide batch={batch} and held_out={held_out}"):
-        replace(TRAINING, batch=batch, held_out=held_out, queries=queries)
+def test_queries_and_current_episodes_are_counted_apart():
+    assert replace(TRAINING, queries=3).met_after(5) == {"encounters": 20, "queries": 60}
+
+
+@pytest.mark.parametrize("currents", [3, 0])
+def test_current_episodes_that_do_not_divide_a_batch_are_refused(currents):
+    with pytest.raises(BadSetting, match=f"currents = {currents}: must divide batch=4"):
+        replace(TRAINING, currents=currents)
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"queries": 0}, "queries = 0: must be above 0"),
+        ({"swap_probability": 0.0}, "swap_probability = 0.0: must lie between 0 and 1"),
+        ({"swap_probability": 1.0}, "swap_probability = 1.0: must lie between 0 and 1"),
+    ],
+)
+def test_settings_without_a_meaning_are_refused(changed, why):
+    with pytest.raises(BadSetting, match=f"TrainingConfig.{why}"):
+        replace(TRAINING, **changed)
+
+
+def test_an_unknown_reduction_is_refused():
+    """By hand, because the types that are checked in tests alone would refuse it before."""
+    plan = replace(TRAINING)
+    object.__setattr__(plan, "reduction", "max")
+    with pytest.raises(BadSetting, match="TrainingConfig.reduction = 'max': must be 'sum' or 'mean'"):
+        plan.__post_init__()
+
+
+def weighted(key, count: int) -> Encounter:
+    """Every query counts for nothing."""
+    return eqx.tree_at(lambda e: e.weight, favourites(key, count), jnp.zeros(count), is_leaf=lambda leaf: leaf is None)
+
+
+def test_weights_count_in_training_and_held_out_losses_are_plain(tmp_path):
+    observer = train(OBSERVER_CONFIG, TRAINING, weighted, tmp_path, seed=0, about={}, sample_held_out=favourites)
+    last = metrics(tmp_path)[-1]
+    assert last["action"] == 0
+    assert last["held_out"]["action"] > 0.5
+    fresh = first_state(OBSERVER_CONFIG, TRAINING, 0).observer
+    kernels = [one.prediction_net.action.dense.weight for one in (fresh, observer)]
+    np.testing.assert_array_equal(*kernels)  # nothing was learned
+
+
+def test_a_loss_taken_as_a_mean_over_objects_and_discounts_is_smaller_in_training_alone():
+    config = replace(OBSERVER_CONFIG, heads=("successor",))
+    batch = favourites(jax.random.key(0), 4)
+    state = first_state(config, TRAINING, 0)
+    losses = [one_step(state, batch, replace(TRAINING, reduction=how), Capacity(16))[1] for how in ("sum", "mean")]
+    assert float(losses[0]["successor"]) == pytest.approx(3 * float(losses[1]["successor"]), rel=1e-5)
 
 
 def test_resuming_in_an_empty_folder_starts_a_run(finished, tmp_path):
@@ -292,7 +341,7 @@ def test_resuming_in_an_empty_folder_starts_a_run(finished, tmp_path):
 def test_a_finished_run_resumed_returns_at_once(finished, monkeypatch):
     folder, observer = finished
     before = contents(folder)
-    monkeypatch.setattr(training, "_run_chunk", None)  # calling it would be an error
+    monkeypatch.setattr(training, "run_chunk", None)  # calling it would be an error
     assert eqx.tree_equal(run(folder, resume=True), observer)
     assert contents(folder) == before
 
@@ -426,14 +475,14 @@ def finite(losses: dict[str, float]) -> bool:
 
 
 def test_a_loss_that_is_not_finite_stops_the_run_and_keeps_the_last_good_weights(finished, tmp_path, monkeypatch):
-    chunk_of = training._run_chunk
+    chunk_of = training.run_chunk
 
     def spoil_the_second(state, sample, plan, chunk, *rest):
         state, losses = chunk_of(state, sample, plan, chunk, *rest)
         return state, losses if chunk == 0 else {"action": float("nan")}
 
     with monkeypatch.context() as patch:
-        patch.setattr(training, "_run_chunk", spoil_the_second)
+        patch.setattr(training, "run_chunk", spoil_the_second)
         with pytest.raises(Diverged, match="a loss is not finite between steps 4 and 8; the last good weights are in"):
             run(tmp_path)
     assert int(state_on_disk(tmp_path)["step"]) == 4

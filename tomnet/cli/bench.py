@@ -176,7 +176,7 @@ def _training(what: str, spec: ObserverSpec, sizes: Sizes) -> Measurement:
     stage(f"observer, {what}: encounters")
     training, batches = spec.training, sizes.batches
     count = training.batch * batches
-    encounters = eqx.filter_jit(spec.sampler())(jax.random.key(0), count // training.queries)
+    encounters = eqx.filter_jit(spec.sampler())(jax.random.key(0), count)
     frames = frame_count(encounters.past, encounters.history.shown)
     dealt = deal(frames_of(encounters.history), batches)
     encounters = jax.tree.map(lambda leaf: leaf[dealt], encounters).one_by_one()

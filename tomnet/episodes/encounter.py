@@ -1,12 +1,12 @@
 """An encounter: what one training example is, and how encounters with a population are drawn."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Int, Key, Scalar
+from jaxtyping import Array, Float, Int, Key, Scalar
 
 from ..support.errors import BadSetting
 from ..support.trees import pick, stack
@@ -19,11 +19,23 @@ Play = Callable[[Array, Any, int], Episode | EpisodeWithBeliefs]
 """`(key, one agent, how many) -> that many of its episodes`, on levels of their own."""
 
 
-class Encounter(eqx.Module):
-    """What was seen of an agent before, and a query about its current episode.
+Weigh = Callable[[Episode, Int[Array, ""]], Float[Array, ""]]
+"""`(episode, time) -> how much a query at that time counts`, where such episodes are drawn too often or too seldom."""
 
-    Several queries may share one set of past episodes, each with another selection of them. They then have an axis of
-    their own after those of the batch, or, `one_by_one`, come one after the other in a batch that is longer.
+
+class Oversampled(NamedTuple):
+    """Current episodes played apart from the past ones, in which something rare happens more often than it does."""
+
+    play: Play
+    weigh: Weigh
+
+
+class Encounter(eqx.Module):
+    """What was seen of an agent before, and what is asked about its current episode: one query, or several.
+
+    Several current episodes may share one set of past episodes, each with another selection of them. They then have an
+    axis of their own after those of the batch, and several queries about each have one after that. Or, `one_by_one`,
+    they come one after the other in a batch that is longer.
 
     >>> agents = tomnet.PlannerSpecies().sample(jax.random.key(0), 4)
     >>> encounters = tomnet.draw_encounters(jax.random.key(1), agents, tomnet.MAZE, tomnet.EncounterSpec(1, 1))
@@ -34,6 +46,7 @@ class Encounter(eqx.Module):
     history: History
     query: Snapshot
     targets: Targets
+    weight: Float[Array, "*batch"] | None = None  # how much each query counts in training; None: all alike
 
     # The history's own fields. Their types stand there; here, plain arrays and placeholders come through as well.
 
@@ -50,24 +63,40 @@ class Encounter(eqx.Module):
         return self.history.recent
 
     def one_by_one(self) -> "Encounter":
-        """The axis of queries merged into the batch; those that share past episodes stay together."""
-        axis = self.past.length.ndim - 2
-        if self.query.agent_cell.ndim == axis + 1:
+        """The axes of current episodes and of queries merged into the batch; what shares episodes stays together."""
+        agents, histories, queries = self.past.length.ndim - 1, self.past_real.ndim - 1, self.query.agent_cell.ndim
+        if queries == agents:
             return self
-        return self._asked(lambda leaf: leaf.reshape(*leaf.shape[:axis], -1, *leaf.shape[axis + 2 :]))
+
+        def merged(axes: int):
+            return lambda leaf: leaf.reshape(*leaf.shape[: agents - 1], -1, *leaf.shape[axes:])
+
+        return self._changed(merged(histories), merged(queries))
 
     def by_agent(self) -> "Encounter":
-        """`one_by_one` undone, for a single batch: queries have an axis of their own again."""
+        """`one_by_one` undone, for a single batch with one query about each current episode: these have an axis of
+        their own again."""
         groups = self.past.length.shape[0]
-        return self._asked(lambda leaf: leaf.reshape(groups, -1, *leaf.shape[1:]))
 
-    def _asked(self, change: Callable[[Array], Array]) -> "Encounter":
-        """With all that belongs to the queries changed."""
+        def split(leaf):
+            return leaf.reshape(groups, -1, *leaf.shape[1:])
+
+        return self._changed(split, split)
+
+    def _changed(self, history: Callable[[Array], Array], query: Callable[[Array], Array]) -> "Encounter":
+        """With all that belongs to each history, and to each query, changed; the past they share is left."""
+
+        def seen(encounter: Encounter):
+            return encounter.past_real, encounter.recent, encounter.history.query_times
 
         def asked(encounter: Encounter):
-            return encounter.past_real, encounter.recent, encounter.query, encounter.targets
+            return encounter.query, encounter.targets, encounter.weight
 
-        return eqx.tree_at(asked, self, jax.tree.map(change, asked(self)), is_leaf=lambda leaf: leaf is None)
+        changed = self
+        for parts, change in ((seen, history), (asked, query)):
+            new = jax.tree.map(change, parts(self))
+            changed = eqx.tree_at(parts, changed, new, is_leaf=lambda leaf: leaf is None)
+        return changed
 
 
 class EncounterSpec(eqx.Module):
@@ -103,34 +132,46 @@ def draw_encounters(
     *,
     past: int | None = None,
     reuse: int = 1,
+    currents: int = 1,
     queries: int = 1,
+    oversampled: Oversampled | None = None,
     times: int = 1,
 ) -> Encounter:
     """`times * reuse` encounters with each agent of a population (leading axis), each with `past` episodes or a
     random number.
 
     Each time, every agent plays `max_past + 1` fresh episodes. With `reuse` above 1 they change roles: each encounter
-    takes another one as the current episode, which is cheaper than planning new ones. With `queries` above 1 they do so
-    within an encounter (a further axis): what an observer makes of an episode need then be computed only once.
+    takes another one as the current episode, which is cheaper than planning new ones. With `currents` above 1 they do
+    so within an encounter (a further axis): what an observer makes of an episode need then be computed only once. Of
+    each current episode, `queries` are asked (one more axis), each at a time of its own. Where current episodes are
+    `oversampled`, no episode changes roles: the past ones are played apart.
     """
     if past is not None:
         encounter_spec.check(past)
-    if not 1 <= reuse <= encounter_spec.max_past + 1:
-        raise BadSetting("reuse", reuse, f"an agent's {encounter_spec.max_past + 1} episodes give as many encounters")
-    if not 1 <= queries <= encounter_spec.max_past + 1 or (reuse > 1 and queries > 1):
-        raise BadSetting(
-            "queries",
-            queries,
-            f"of an agent's {encounter_spec.max_past + 1} episodes; and one where reuse = {reuse} is above 1",
-        )
+    episodes = encounter_spec.max_past + 1
+    shared = currents > 1 or queries > 1 or oversampled is not None
+    if not 1 <= reuse <= episodes:
+        raise BadSetting("reuse", reuse, f"an agent's {episodes} episodes give as many encounters")
+    if reuse > 1 and shared:
+        raise BadSetting("reuse", reuse, "must be 1 where current episodes share a past or queries an episode")
+    if currents < 1 or (oversampled is None and currents > episodes):
+        raise BadSetting("currents", currents, f"of an agent's {episodes} episodes, at least one is current")
+    if queries < 1 or (queries > 1 and encounter_spec.query_at_start):
+        raise BadSetting("queries", queries, "one at the start of an episode, or several at any time of it")
 
     def once(key, agent) -> Encounter:
         play_key, order_key, *keys = jax.random.split(key, reuse + 2)
-        episodes = play(play_key, agent, encounter_spec.max_past + 1)
-        if queries > 1:
-            return pick(_shared_encounter(keys[0], episodes, encounter_spec, past, queries), None)
-        order = jax.random.permutation(order_key, encounter_spec.max_past + 1)
-        encounters = [_one_encounter(keys[i], episodes, jnp.roll(order, i), encounter_spec, past) for i in range(reuse)]
+        if oversampled is None:
+            told = play(play_key, agent, episodes)
+            current, own, weigh = pick(told, slice(currents)), jnp.arange(currents), None
+        else:
+            told, current = play(play_key, agent, episodes - 1), oversampled.play(order_key, agent, currents)
+            own, weigh = jnp.full(currents, episodes), oversampled.weigh  # none of them is among the past ones
+        if shared:
+            met = _shared_encounter(keys[0], told, current, own, encounter_spec, past, queries, weigh)
+            return pick(met, None)
+        order = jax.random.permutation(order_key, episodes)
+        encounters = [_one_encounter(keys[i], told, jnp.roll(order, i), encounter_spec, past) for i in range(reuse)]
         return stack(encounters)
 
     def with_one(key, agent) -> Encounter:
@@ -158,26 +199,32 @@ def _one_encounter(
         (snapshot_key, view_key), jax.tree.map(lambda leaf: leaf[order[1:]], _episodes(told)), encounter_spec
     )
     seen = jnp.arange(encounter_spec.max_past) < _count(count_key, encounter_spec, past)
-    recent, query, targets = _ask((time_key, query_key, recent_key), told, order[0], encounter_spec)
+    recent, _, query, targets, _ = _ask((time_key, query_key, recent_key), pick(told, order[0]), encounter_spec)
     return Encounter(History(earlier, seen, recent), query, targets)
 
 
 def _shared_encounter(
     key: Key[Scalar, ""],
     told: Episode | EpisodeWithBeliefs,
+    current: Episode | EpisodeWithBeliefs,
+    own: Int[Array, "current"],
     encounter_spec: EncounterSpec,
     past: int | None,
     queries: int,
+    weigh: Weigh | None,
 ) -> Encounter:
-    """Each of the first episodes is asked about, after some of the others."""
+    """Each of the current episodes is asked about, after some of those told; not after its own place among them."""
     count_key, time_key, view_key, query_key, recent_key, snapshot_key = jax.random.split(key, 6)
-    current, other = jnp.arange(queries)[:, None], jnp.arange(encounter_spec.max_past + 1)
-    place = other - (other > current)  # of an episode among those before the current one
-    counts = jax.vmap(lambda key: _count(key, encounter_spec, past))(jax.random.split(count_key, queries))
-    keys = tuple(jax.random.split(key, queries) for key in (time_key, query_key, recent_key))
-    recent, query, targets = jax.vmap(lambda keys, which: _ask(keys, told, which, encounter_spec))(keys, current[:, 0])
+    currents = len(own)
+    counts = jax.vmap(lambda key: _count(key, encounter_spec, past))(jax.random.split(count_key, currents))
+    keys = tuple(jax.random.split(key, currents) for key in (time_key, query_key, recent_key))
+    ask = jax.vmap(lambda keys, told: _ask(keys, told, encounter_spec, queries, weigh))
+    recent, query_times, query, targets, weight = ask(keys, current)
     earlier = _seen((snapshot_key, view_key), _episodes(told), encounter_spec)
-    return Encounter(History(earlier, (other != current) & (place < counts[:, None]), recent), query, targets)
+    other, own = jnp.arange(earlier.length.shape[0]), own[:, None]
+    place = other - (other > own)  # of an episode among those before the current one
+    history = History(earlier, (other != own) & (place < counts[:, None]), recent, query_times)
+    return Encounter(history, query, targets, weight)
 
 
 def _episodes(told: Episode | EpisodeWithBeliefs) -> Episode:
@@ -205,17 +252,33 @@ def _seen(keys: tuple[Array, Array], episodes: Episode, encounter_spec: Encounte
 def _ask(
     keys: tuple[Array, Array, Array],
     told: Episode | EpisodeWithBeliefs,
-    which: Int[Array, ""],
     encounter_spec: EncounterSpec,
-) -> tuple[Episode | None, Snapshot, Targets]:
-    """A query about one of the episodes: what came before it, the state asked about, and the answers."""
+    queries: int = 1,
+    weigh: Weigh | None = None,
+) -> tuple[Episode | None, Int[Array, "query"] | None, Snapshot, Targets, Array | None]:
+    """Queries about one episode: what came before the last of them and the times, where there are several; the states
+    asked about, the answers, and how much each counts."""
     time_key, query_key, recent_key = keys
-    current = pick(_episodes(told), which)
-    beliefs = told.beliefs[which] if isinstance(told, EpisodeWithBeliefs) else None
+    current, beliefs = _episodes(told), told.beliefs if isinstance(told, EpisodeWithBeliefs) else None
     if encounter_spec.query_at_start:
-        time, recent = jnp.int32(0), None
+        query_times, recent = jnp.zeros(1, jnp.int32), None
     else:
-        time = (jax.random.uniform(time_key) * current.length).astype(jnp.int32)
-        recent = encounter_spec.view(recent_key, current.until(time))
-    query = encounter_spec.view(query_key, current.at(time)).first_state()
-    return recent, query, targets_from(current, time, beliefs)
+        query_times = _query_times(time_key, current, queries)
+        recent = encounter_spec.view(recent_key, current.until(query_times[-1]))
+
+    def ask(key, time):
+        query = encounter_spec.view(key, current.at(time)).first_state()
+        weight = None if weigh is None else weigh(current, time)
+        return query, targets_from(current, time, beliefs), weight
+
+    if queries == 1:
+        return recent, None, *ask(query_key, query_times[0])
+    return recent, query_times, *jax.vmap(ask)(jax.random.split(query_key, queries), query_times)
+
+
+def _query_times(key: Key[Scalar, ""], episode: Episode, queries: int) -> Int[Array, "query"]:
+    """Times drawn evenly over the episode, one from each of as many equal parts: all of them together are uniform, and
+    seldom is one asked about twice. An episode with fewer steps than queries needs no rule of its own."""
+    share = (jnp.arange(queries) + jax.random.uniform(key, (queries,))) / queries
+    # in float32 the share may round up to 1
+    return jnp.minimum(share * episode.length, episode.length - 1.0).astype(jnp.int32)

@@ -5,7 +5,7 @@ import math
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool
+from jaxtyping import Array, Bool, Int
 
 from .episode import Episode
 
@@ -14,7 +14,8 @@ class History(eqx.Module):
     """Past episodes, which of them are real, and the current episode so far.
 
     Several histories may share one set of past episodes: `past` then has fewer agents than `past_real`, or one axis
-    less (see `Encounter`).
+    less (see `Encounter`). Several queries may be about one current episode: `recent` then goes on to the last of them,
+    and of each only what came before its own time is seen.
 
     >>> agents = tomnet.PlannerSpecies().sample(jax.random.key(0), 4)
     >>> encounters = tomnet.draw_encounters(jax.random.key(1), agents, tomnet.MAZE, tomnet.EncounterSpec(1, 1))
@@ -26,6 +27,7 @@ class History(eqx.Module):
     past: Episode  # batch axes: *batch past
     past_real: Bool[Array, "*batch past"]  # which of them were seen; the others are padding
     recent: Episode | None = None  # the current episode before the query; None where queries come at the start
+    query_times: Int[Array, "*batch query"] | None = None  # in the current episode; None: one query, after `recent`
 
     @staticmethod
     def of(past: Episode, recent: Episode | None = None) -> "History":

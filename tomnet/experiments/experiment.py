@@ -14,7 +14,8 @@ from jaxtyping import Array, Key, Scalar
 from ..agents.actor_critic import DeepAgent
 from ..agents.population import Part, condition_file, load_condition
 from ..agents.species import DrawEncounters, Species
-from ..episodes.encounter import Encounter, EncounterSpec, draw_encounters
+from ..episodes.encounter import Encounter, EncounterSpec, Oversampled, Play, draw_encounters
+from ..episodes.importance import swap_weight
 from ..episodes.rollout import play, play_with_beliefs
 from ..observer.tomnet import ObserverConfig, ToMnet
 from ..observer.training import Sample, TrainingConfig
@@ -113,14 +114,28 @@ class ObserverSpec:
     observer: ObserverConfig
     training: TrainingConfig
     steps: int | None = None  # of each episode; None: until it ends
-    reuse: int = 1  # encounters drawn from each agent's episodes; in training, only where queries = 1
+    reuse: int = 1  # encounters drawn from each agent's episodes, where training shares none of them otherwise
     home: str | None = None  # the experiment that trains it, where this one only borrows it
 
     def __post_init__(self):
         if "belief" in self.observer.heads and not self.species.beliefs:
             raise BadSetting("beliefs", False, f"the observer {self.name!r} learns beliefs, and nobody tells it any")
-        if self.training.queries > 1 and not self.species.conditions:
-            raise BadSetting("queries", self.training.queries, "only a pool of deep RL agents is asked about so often")
+        training, most = self.training, self.steps or self.world.step_limit
+        if self.shares_episodes and not self.species.conditions:
+            why = "only a pool of deep RL agents is asked about so often"
+            raise BadSetting("currents, queries", f"{training.currents}, {training.queries}", why)
+        if training.queries > most:
+            raise BadSetting("queries", training.queries, f"an episode of this world has {most} steps to ask about")
+        if training.swap_probability is not None and not (self.world.subgoal and self.world.swap_probability):
+            raise BadSetting(
+                "swap_probability", training.swap_probability, "this world has no swaps to draw more often"
+            )
+
+    @property
+    def shares_episodes(self) -> bool:
+        """Whether training asks several times about one episode, or about several after one past."""
+        training = self.training
+        return training.currents > 1 or training.queries > 1 or training.swap_probability is not None
 
     @property
     def met(self) -> dict[str, Any]:
@@ -132,34 +147,42 @@ class ObserverSpec:
         """The populations of deep RL agents that it meets, as they are now: digests by condition."""
         return self.species.populations()
 
-    def sampler(self) -> Sample:
-        """`(key, count) -> encounters`, with agents drawn for the occasion, or with all of a pool in turn."""
+    def sampler(self, *, held_out: bool = False) -> Sample:
+        """`(key, count) -> encounters`, with agents drawn for the occasion, or with all of a pool in turn.
+
+        Those `held_out` are as the world has them, each asked about once, however training draws its own.
+        """
         # the species is an argument, so that compiled programs do not hold weights as constants; what plays no part
         # in drawing is left out, so that observers share one
         anyone = dataclasses.replace(self, name="", species=self.species.anyone(), observer=ObserverConfig())
-        return eqx.Partial(type(self).sample, anyone, species=self.species.ready())
+        return eqx.Partial(type(self).sample, anyone, species=self.species.ready(), held_out=held_out)
 
-    def sample(self, key: Key[Scalar, ""], count: int, *, species: Species | Everyone | None = None) -> Encounter:
-        queries = self.training.queries
-        reuse = self.reuse if queries == 1 else 1
-        draw_encounters = partial(self.draw_encounters, reuse=reuse, queries=queries)
-        encounters = (species or self.species.ready()).encounters(key, -(-count // reuse), draw_encounters)
-        return pick(encounters, slice(count))
-
-    def draw_encounters(
-        self,
-        key: Array,
-        agents: eqx.Module,
-        *,
-        past: int | None = None,
-        reuse: int = 1,
-        queries: int = 1,
-        times: int = 1,
+    def sample(
+        self, key: Key[Scalar, ""], count: int, *, species: Species | Everyone | None = None, held_out: bool = False
     ) -> Encounter:
-        way = play_with_beliefs(self.world) if self.species.beliefs else play(self.world, self.steps)
-        return draw_encounters(
-            key, agents, way, self.encounter_spec, past=past, reuse=reuse, queries=queries, times=times
-        )
+        """So many current episodes, or a few more where those of an agent share its past."""
+        training, reuse = self.training, 1 if self.shares_episodes else self.reuse
+        currents = self.reuse if held_out and self.shares_episodes else training.currents
+        how: dict[str, Any] = {"reuse": reuse, "currents": currents}
+        if not held_out:
+            how |= {"queries": training.queries, "oversampled": self._oversampled()}
+        groups, draw_encounters = -(-count // currents), partial(self.draw_encounters, **how)
+        encounters = (species or self.species.ready()).encounters(key, -(-groups // reuse), draw_encounters)
+        return pick(encounters, slice(groups))
+
+    def draw_encounters(self, key: Array, agents: eqx.Module, **how) -> Encounter:
+        """As `draw_encounters` does it, in this world and as this observer meets agents."""
+        return draw_encounters(key, agents, self._play(self.world), self.encounter_spec, **how)
+
+    def _play(self, world: World) -> Play:
+        return play_with_beliefs(world) if self.species.beliefs else play(world, self.steps)
+
+    def _oversampled(self) -> Oversampled | None:
+        probability = self.training.swap_probability
+        if probability is None:
+            return None
+        often = dataclasses.replace(self.world, swap_probability=probability)
+        return Oversampled(self._play(often), partial(swap_weight, world=self.world, swap_probability=probability))
 
 
 @dataclasses.dataclass

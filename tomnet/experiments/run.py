@@ -43,7 +43,7 @@ def train_observer(
         "observer": spec.name,
         "preset": preset,
         "command": f"tomnet run {experiment.name} --preset {preset} --seed {seed}",
-        "encounters": spec.training.steps * spec.training.batch,
+        **spec.training.met_after(spec.training.steps),
         "environment": provenance(),
     }
     return train(
@@ -54,6 +54,7 @@ def train_observer(
         seed=seed,
         identity={"met": spec.met, "populations": spec.populations()},
         about=about,
+        sample_held_out=spec.sampler(held_out=True),
         resume=resume,
         title=f"{experiment.name}/{spec.name}",
     )

@@ -1,19 +1,20 @@
 """The mental net: the current episode so far → a map of the agent's state of mind (appendix A).
 
 A resnet on each frame, a convolutional LSTM over time, a convolution on its output. Of an agent that has not acted
-yet the map is zero.
+yet the map is zero. One pass over an episode gives the maps at all times that are asked about.
 """
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int, Key, Scalar
 
 from .convolution import convolve_in_loop
 from .frames import WAVE, PackedFrames
 from .layers import Convolution, Normalise, ResNet
 
-Maps = Float[Array, "agent row col channel"]
+Maps = Float[Array, "agent*query row col channel"]
 
 
 class MentalNet(eqx.Module):
@@ -37,28 +38,34 @@ class MentalNet(eqx.Module):
         self,
         packed: PackedFrames,
         character: Float[Array, "agent feature"],
+        query_times: Int[Array, "agent query"],
         waves: tuple[int, ...],
         training: bool,
-    ) -> tuple[Float[Array, "agent row col output"], "MentalNet"]:
-        """`waves`: how many agents are still acting at the start of each stretch of `WAVE` steps, at least."""
-        size = packed.planes.shape[1]
+    ) -> tuple[Maps, "MentalNet"]:
+        """A map for each query, which knows what came before its time.
+
+        `waves`: how many agents are still acting at the start of each stretch of `WAVE` steps, at least.
+        """
         tiled = character[packed.episode].astype(packed.planes.dtype)[:, None, None]
         tiled = jnp.broadcast_to(tiled, (*packed.planes.shape[:3], character.shape[-1]))
         frames = jnp.concatenate([packed.planes, tiled], -1)
         features, resnet = self.resnet(frames, packed.real, training)
         looked = self.look(features)  # for all frames at once; only what is remembered goes step by step
-        hidden = self._remember(looked, packed, waves, size)
+        hidden = self._remember(looked, packed, query_times, waves)
         maps = self.out(hidden.astype(packed.planes.dtype))
-        seen = packed.step_real.any(1)[:, None, None, None]
+        seen = (query_times > 0).reshape(-1, 1, 1, 1)
         return jnp.where(seen, maps, 0).astype(jnp.float32), eqx.tree_at(lambda net: net.resnet, self, resnet)
 
     def _remember(
-        self, looked: Float[Array, "frame row col gate"], packed: PackedFrames, waves: tuple[int, ...], size: int
+        self,
+        looked: Float[Array, "frame row col gate"],
+        packed: PackedFrames,
+        query_times: Int[Array, "agent query"],
+        waves: tuple[int, ...],
     ) -> Maps:
         """The LSTM over time, those who acted longest first: whoever is done costs nothing in later stretches."""
-        lengths = packed.step_real.sum(1)
-        order = jnp.argsort(-lengths)
-        hidden = jnp.zeros((lengths.shape[0], size, size, self.channels), looked.dtype)
+        order = jnp.argsort(-packed.step_real.sum(1))
+        hidden = jnp.zeros((len(order), *looked.shape[1:3], self.channels), looked.dtype)
         cell = jnp.zeros(hidden.shape, jnp.float32)
         kernel = self.remember.kernel.astype(looked.dtype)
 
@@ -70,17 +77,33 @@ class MentalNet(eqx.Module):
             new_cell = jax.nn.sigmoid(forget) * cell + jax.nn.sigmoid(write) * jnp.tanh(value)
             new_hidden = (jax.nn.sigmoid(read) * jnp.tanh(new_cell)).astype(hidden.dtype)
             real = real[:, None, None, None]
-            return (jnp.where(real, new_hidden, hidden), jnp.where(real, new_cell, cell)), None
+            hidden = jnp.where(real, new_hidden, hidden)
+            return (hidden, jnp.where(real, new_cell, cell)), hidden
 
+        # what was remembered after every step: training keeps it for the gradient anyway, and to look up a few of
+        # these maps costs less than to choose among them at every step
+        remembered = [hidden[:1]]  # nothing, before the first
         for wave, width in enumerate(waves):
             if width == 0:
                 break
             rows, times = order[:width], slice(wave * WAVE, (wave + 1) * WAVE)
             now = (packed.slot[rows, times].T, packed.step_real[rows, times].T)
-            (front, front_cell), _ = jax.lax.scan(step, (hidden[:width], cell[:width]), now)
+            (front, front_cell), after = jax.lax.scan(step, (hidden[:width], cell[:width]), now)
+            remembered.append(after.reshape(-1, *after.shape[2:]))
             hidden = jnp.concatenate([front, hidden[width:]])
             cell = jnp.concatenate([front_cell, cell[width:]])
-        return hidden[_inverse(order)]
+        place = _place(_inverse(order)[:, None], query_times, waves)
+        return jnp.concatenate(remembered)[place.reshape(-1)]
+
+
+def _place(
+    rank: Int[Array, "agent 1"], time: Int[Array, "agent query"], waves: tuple[int, ...]
+) -> Int[Array, "agent query"]:
+    """Where, among all that was remembered, stands what an agent remembers at a time: wave by wave, step by step."""
+    width = np.array([*waves, 0])  # there may be no wave at all
+    start = 1 + WAVE * (np.cumsum(width) - width)
+    wave, step = jnp.divmod(time - 1, WAVE)
+    return jnp.where(time > 0, jnp.asarray(start)[wave] + step * jnp.asarray(width)[wave] + rank, 0)
 
 
 def _inverse(order: Int[Array, "agent"]) -> Int[Array, "agent"]:

@@ -3,7 +3,7 @@
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Key, Scalar
+from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
 from ..episodes.encounter import Encounter
 from ..episodes.episode import ACTION_COUNT, Episode, Snapshot
@@ -109,14 +109,17 @@ class ToMnet(eqx.Module):
         character: Float[Array, "agent feature"],
         capacity: Capacity,
         *,
+        query_times: Int[Array, "agent query"] | None = None,
         training: bool = False,
         dtype=jnp.float32,
     ) -> tuple[Posterior | None, MentalNet | None]:
-        """What the current episode so far tells of each agent's state of mind, given its character."""
+        """What the current episode so far tells of each agent's state of mind, given its character: at its end, or at
+        each of the times asked about."""
         if self.mental_net is None:
             return None, None
+        times = recent.length[:, None] if query_times is None else query_times
         packed = pack(recent, jnp.ones(recent.length.shape, bool), max(capacity.recent, 1), dtype)
-        maps, net = self.mental_net(packed, character, capacity.waves, training)
+        maps, net = self.mental_net(packed, character, times.astype(jnp.int32), capacity.waves, training)
         return posterior_from(maps, self.config.bottleneck), net
 
     def predict(
@@ -141,8 +144,8 @@ class ToMnet(eqx.Module):
     ) -> tuple[Reading, "ToMnet"]:
         """Everything, and in training this observer with its normalisation statistics moved on.
 
-        Histories that share a past come as `Encounter.one_by_one` lays them out. With a key, embeddings are drawn
-        from their posteriors.
+        Histories that share a past, and queries that share a history, come as `Encounter.one_by_one` lays them out.
+        With a key, embeddings are drawn from their posteriors.
         """
         character_key, mental_key = (None, None) if key is None else jax.random.split(key)
         mode = {"training": training, "dtype": dtype}
@@ -150,10 +153,12 @@ class ToMnet(eqx.Module):
         drawn, mental, mental_net = character.draw(character_key), None, self.mental_net
         if self.mental_net is not None:
             assert history.recent is not None  # check_kind has seen to it
-            mental, mental_net = self.mentalise(history.recent, drawn, capacity, **mode)
+            times = history.query_times
+            mental, mental_net = self.mentalise(history.recent, drawn, capacity, query_times=times, **mode)
         drawn_mental = None if mental is None else mental.draw(mental_key)
+        asked = jnp.repeat(drawn, len(query.agent_cell) // len(history), axis=0)
         predictions, prediction_net = self.prediction_net(
-            drawn, self._mental(drawn_mental, query), query, training, dtype
+            asked, self._mental(drawn_mental, query), query, training, dtype
         )
         moved = eqx.tree_at(
             lambda net: (net.character_net, net.mental_net, net.prediction_net),

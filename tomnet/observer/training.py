@@ -9,7 +9,7 @@ import dataclasses
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import equinox as eqx
 import jax
@@ -30,11 +30,11 @@ from .bottleneck import annealed
 from .checkpoint import load_state, save_observer, save_state
 from .config import ObserverConfig
 from .frames import Capacity, capacity_for, deal, frames_of, usual_capacity
-from .losses import mean_losses
+from .losses import Reduction, mean_losses
 from .tomnet import Reading, ToMnet, observe
 
 Sample = Callable[[Key[Scalar, ""], int], Encounter]
-"""`(key, how many) -> encounters` with freshly drawn agents; each with `TrainingConfig.queries`."""
+"""`(key, how many current episodes) -> encounters` with freshly drawn agents; those that share a past as one group."""
 
 CHECKPOINT, OBSERVER, METRICS, CONFIG = (
     "checkpoint.safetensors",
@@ -53,8 +53,11 @@ class TrainingConfig:
     """
 
     steps: int
-    batch: int = 64  # encounters in a step; where several share an agent's episodes, each query counts as one
-    queries: int = 1  # about the same agent's episodes, which are then read only once
+    batch: int = 64  # encounters in a step: current episodes, however many queries there are about each
+    currents: int = 1  # current episodes of an agent, which share its past
+    queries: int = 1  # about each current episode, at times of their own
+    swap_probability: float | None = None  # in current episodes, weighted back; None: as the world has it
+    reduction: Reduction = "sum"  # of a head's losses over objects and discounts
     learning_rate: float = 1e-3
     chunk: int = 20  # steps between two looks at the clock, the loss and the checkpoint
     held_out: int = 256  # encounters evaluated while it runs
@@ -67,10 +70,19 @@ class TrainingConfig:
         for name in ("steps", "batch", "learning_rate", "chunk", "held_out", "evaluate_every"):
             if not getattr(self, name) > 0:
                 raise BadSetting(f"TrainingConfig.{name}", getattr(self, name), "must be above 0")
-        if self.queries < 1 or self.batch % self.queries or self.held_out % self.queries:
-            raise BadSetting(
-                "TrainingConfig.queries", self.queries, f"must divide batch={self.batch} and held_out={self.held_out}"
-            )
+        if self.currents < 1 or self.batch % self.currents:
+            raise BadSetting("TrainingConfig.currents", self.currents, f"must divide batch={self.batch}")
+        if self.queries < 1:
+            raise BadSetting("TrainingConfig.queries", self.queries, "must be above 0")
+        if self.swap_probability is not None and not 0 < self.swap_probability < 1:
+            why = "must lie between 0 and 1: what the world may do, swap or not, must stay possible"
+            raise BadSetting("TrainingConfig.swap_probability", self.swap_probability, why)
+        if self.reduction not in get_args(Reduction):
+            raise BadSetting("TrainingConfig.reduction", repr(self.reduction), "must be 'sum' or 'mean'")
+
+    def met_after(self, steps: int) -> dict[str, int]:
+        """Current episodes met, and queries about them, in that many steps."""
+        return {"encounters": steps * self.batch, "queries": steps * self.batch * self.queries}
 
 
 class Diverged(TomnetError):
@@ -112,7 +124,7 @@ def train_step(
         reading, observer = observer.read(
             batch.history, batch.query, capacity, key=key, training=True, dtype=compute_dtype()
         )
-        losses = mean_losses(reading.predictions, batch.targets)
+        losses = mean_losses(reading.predictions, batch.targets, batch.weight, training.reduction)
         total = sum(losses.values())
         if observer.config.bottleneck:
             prices = divergences(reading)
@@ -127,7 +139,8 @@ def train_step(
 
 
 def divergences(reading: Reading) -> dict[str, Float[Array, ""]]:
-    """Nats that the embeddings tell, on average over the encounters: KL(posterior ‖ prior)."""
+    """Nats that the embeddings tell: KL(posterior ‖ prior), on average over current episodes for the character and over
+    queries for the mental state. They depend on nothing that comes later, and so need no weights."""
     posteriors = {"character_nats": reading.character, "mental_nats": reading.mental}
     return {
         name: jnp.sum(posterior.divergence()) / posterior.mean.shape[0]
@@ -180,13 +193,15 @@ def train(
     seed: int,
     identity: dict[str, Any] | None = None,
     about: dict[str, Any],
+    sample_held_out: Sample | None = None,
     resume: bool = False,
     title: str = "observer",
 ) -> ToMnet:
     """Trains one observer in a run folder and returns it. With `resume`, goes on from the last checkpoint.
 
-    `sample(key, count)` draws that many encounters, with fresh agents each time. `identity` is what else its
-    weights depend on, such as whom it meets; `about` is all the rest worth knowing.
+    `sample(key, count)` draws that many encounters, with fresh agents each time; `sample_held_out` draws those it is
+    looked at with, where training draws its own in some other way. `identity` is what else its weights depend on, such
+    as whom it meets; `about` is all the rest worth knowing.
 
     >>> world = tomnet.World(size=3, objects=1, max_walls=0, step_limit=1)
     >>> def sample(key, count):
@@ -215,18 +230,19 @@ def train(
 
         if not was_finished:
             sample = eqx.filter_jit(sample)
-            held_out = sample(stream(seed, HELD_OUT_STREAM), training.held_out // training.queries)
+            looked_at = sample if sample_held_out is None else eqx.filter_jit(sample_held_out)
+            held_out = looked_at(stream(seed, HELD_OUT_STREAM), training.held_out)
             glimpse = pick(held_out, slice(8)).one_by_one()
             held_out = held_out.one_by_one()
-            usual = usual_capacity(held_out.history, training.batch)
+            usual = usual_capacity(_draw_chunk(sample, training, 0, seed).one_by_one().history, training.batch)
         started, saved = time.monotonic() - seconds, time.monotonic()
         with Progress(title, training.steps, done) as progress:
             while done < training.steps:
                 chunk, good = done // training.chunk, state
-                state, losses = _run_chunk(state, sample, training, chunk, seed, usual)
+                state, losses = run_chunk(state, sample, training, chunk, seed, usual)
                 seconds = time.monotonic() - started
                 step = int(state.step)
-                row: dict[str, Any] = {"step": step, "encounters": step * training.batch}
+                row: dict[str, Any] = {"step": step} | training.met_after(step)
                 row |= {"seconds": round(seconds, 2), **losses}
                 due = step >= training.steps or (chunk + 1) % training.evaluate_every == 0
                 # a chunk's last step can ruin the weights after its own loss was measured: look every time
@@ -248,7 +264,7 @@ def train(
                     saved = time.monotonic()
         # a run may have been stopped between its last step and this line, so a finished one is looked at again
         if not (was_finished and (folder / OBSERVER).exists()):
-            told = about | identity | {"seconds": round(seconds, 1), "seed": seed}
+            told = about | identity | {"training": plain(training), "seconds": round(seconds, 1), "seed": seed}
             save_observer(folder / OBSERVER, state.observer, told)
     return state.observer
 
@@ -280,7 +296,11 @@ def _prepare(
     return state, header["seconds"]
 
 
-def _run_chunk(
+def _draw_chunk(sample: Sample, training: TrainingConfig, chunk: int, seed: int) -> Encounter:
+    return sample(jax.random.fold_in(stream(seed, TRAIN_STREAM), chunk), training.chunk * training.batch)
+
+
+def run_chunk(
     state: TrainingState,
     sample: Sample,
     training: TrainingConfig,
@@ -290,8 +310,7 @@ def _run_chunk(
 ) -> tuple[TrainingState, dict[str, float]]:
     """One chunk. The `usual` capacity of a batch keeps most chunks to one program, and so to one compilation."""
     steps = min(training.chunk, training.steps - chunk * training.chunk)
-    key = jax.random.fold_in(stream(seed, TRAIN_STREAM), chunk)
-    encounters = sample(key, training.chunk * training.batch // training.queries)
+    encounters = _draw_chunk(sample, training, chunk, seed)
     dealt = deal(frames_of(encounters.history), training.chunk)[:steps]
     batches = jax.tree.map(lambda leaf: leaf[dealt], encounters).one_by_one()
     capacity = capacity_for(batches.history, usual)
@@ -300,5 +319,6 @@ def _run_chunk(
 
 
 def held_out_losses(observer: ToMnet, encounters: Encounter) -> dict[str, float]:
+    """As losses are defined, sums and unweighted, whatever training makes of them: so they compare across settings."""
     _, predictions = observe(observer, encounters)
     return {name: float(loss) for name, loss in mean_losses(predictions, encounters.targets).items()}

@@ -129,7 +129,7 @@ def test_everyone_is_met_equally_often(met):
 def test_an_encounter_is_with_whom_it_is_said_to_be(met):
     """The three encounters of a group are each about another of the agent's three episodes."""
     one = met["held out"]
-    assert one.queries == 3
+    assert one.currents == 3
     assert one.who.tolist() == list(np.repeat(np.arange(6), 3)) * 2
     assert one.first.tolist() == [0, 3, 6, 9, 12, 15]
     past, asked = one.encounters.past.walls, one.encounters.query.walls  # the levels of the episodes

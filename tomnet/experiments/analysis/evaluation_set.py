@@ -52,17 +52,17 @@ class EvaluationSet:
 
     @property
     def who(self) -> np.ndarray:
-        return np.arange(len(self.encounters.past_real)) // self.queries % self.count
+        return np.arange(len(self.encounters.past_real)) // self.currents % self.count
 
     @property
-    def queries(self) -> int:
+    def currents(self) -> int:
         """Encounters of each group, which share an agent's episodes."""
         return len(self.encounters.past_real) // len(self.encounters.past.length)
 
     @property
     def first(self) -> np.ndarray:
         """The first encounter with each agent."""
-        return np.arange(self.count) * self.queries
+        return np.arange(self.count) * self.currents
 
     @property
     def times(self) -> int:
@@ -72,7 +72,7 @@ class EvaluationSet:
     def by_agent(self, values: Any) -> np.ndarray:
         """What was measured in every encounter, as `[agent, encounter, ...]`."""
         values = np.asarray(values)
-        groups = values.reshape(-1, self.count, self.queries, *values.shape[1:])
+        groups = values.reshape(-1, self.count, self.currents, *values.shape[1:])
         return np.moveaxis(groups, 1, 0).reshape(self.count, self.times, *values.shape[1:])
 
     def means(self, values: Any) -> np.ndarray:
@@ -93,7 +93,7 @@ def draw_evaluation_set(key: Key[Scalar, ""], spec: ObserverSpec, part: Part, ag
     stage(f"{len(species)} {part} agents act, {times} times")
     draw_encounters = eqx.filter_jit(
         lambda key, agents: spec.draw_encounters(
-            key, agents, past=spec.encounter_spec.max_past, queries=spec.reuse
+            key, agents, past=spec.encounter_spec.max_past, currents=spec.reuse
         ).one_by_one()
     )
     met = [jax.tree.map(np.asarray, draw_encounters(one, population)) for one in jax.random.split(key, times)]
