@@ -14,7 +14,7 @@ from tomnet import zoo
 from tomnet.agents.population import CONDITIONS, save_population
 from tomnet.cards import adopt
 from tomnet.cards.agents import returns_hoped_for
-from tomnet.cards.observers import compose_card, versions
+from tomnet.cards.observers import compose_card, encounters_text, versions
 from tomnet.experiments.claims.claim import Claim
 from tomnet.experiments.experiment import Result
 from tomnet.experiments.registry import EXPERIMENTS
@@ -209,6 +209,11 @@ def test_a_card_says_what_a_bottleneck_costs_and_what_a_predicted_belief_is():
     assert "A predicted belief is what such an agent would report" in card
     assert "## Losses" not in card  # none was measured
     assert "losses above" not in card
+
+
+def test_a_card_counts_queries_where_there_were_several_about_an_episode():
+    assert encounters_text({"encounters": 12_345}) == encounters_text({"encounters": 12_345, "queries": 12_345}) == "12,345"
+    assert encounters_text({"encounters": 1_000, "queries": 8_000}) == "1,000, 8,000 queries"
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

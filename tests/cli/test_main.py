@@ -255,6 +255,20 @@ def test_in_the_report_an_observer_of_other_agents_waits(tomnet, evaluated, othe
     assert (here / "report" / f"{NAME}.json").exists()
 
 
+def test_a_single_observer_can_be_trained_with_another_seed(tomnet, here, monkeypatch):
+    trained = []
+
+    def train_observer(experiment, spec, preset, seed, folder, resume):
+        trained.append((experiment.name, spec.name, preset, seed, folder, resume))
+
+    monkeypatch.setattr("tomnet.experiments.run.train_observer", train_observer)
+    code, out, _ = tomnet("run", NAME, "--observer", "8d", "--preset", "smoke", "--seed", 1, "--out", here / "run")
+    assert code == 0
+    assert trained == [(NAME, "8d", "smoke", 1, here / "run" / "8d", False)]
+    file = here / "run" / "8d" / "observer.safetensors"
+    assert out == f"{file}; `tomnet evaluate {NAME} --model {file}` measures it\n"
+
+
 def test_figures_are_drawn_again_without_training(tomnet, here, monkeypatch):
     drawn = []
     monkeypatch.setattr("tomnet.figures.save_figures", lambda result, folder: drawn.append(folder) or [folder / "a"])
@@ -275,6 +289,7 @@ def test_figures_are_drawn_again_without_training(tomnet, here, monkeypatch):
         (("run", "goal-inferense"), "unknown experiment 'goal-inferense'; did you mean 'goal-inference'?"),
         (("evaluate", "chess"), "unknown experiment 'chess'; known: "),
         (("run", NAME, "--preset", "laptp"), "unknown preset 'laptp'; did you mean 'laptop'?"),
+        (("run", NAME, "--observer", "2c"), "unknown observer of goal-inference '2c'; did you mean '2d'?"),
         (("run", NAME, "--seed", "-1"), "seed = -1"),
         (("run", NAME, "--seed", 2**40), "seed = "),
         (("run", NAME, "--seed", "one"), "--seed = one: must be a whole number"),
@@ -284,7 +299,7 @@ def test_figures_are_drawn_again_without_training(tomnet, here, monkeypatch):
         (("run", NAME, "--seed", "--resume"), "--seed"),
         (("run", NAME, "--sede", "1"), "unknown option '--sede'; did you mean '--seed'?"),
         (("run", NAME, "--presett=smoke"), "unknown option '--presett'; did you mean '--preset'?"),
-        (("run", "--name", NAME), "unknown option '--name'; known: --out, --preset, --resume, --seed"),
+        (("run", "--name", NAME), "unknown option '--name'; known: --observer, --out, --preset, --resume, --seed"),
         (("list", "--all"), "unknown option '--all'"),
         (("run", NAME, "--resume", "--out", "nowhere"), "nowhere: there is no run to go on with; without --resume"),
         (("run",), "NAME"),

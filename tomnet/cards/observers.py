@@ -79,7 +79,7 @@ def _training(observers: Observers) -> str:
             (
                 name,
                 about.get("preset", "–"),
-                f"{about.get('encounters', 0):,}",
+                encounters_text(about),
                 f"{about.get('seconds', 0):,.0f}",
                 about.get("seed", "–"),
                 f"{place.get('device', '–')}, {place.get('cores', '–')} cores",
@@ -89,6 +89,13 @@ def _training(observers: Observers) -> str:
     columns = ("observer", "preset", "encounters", "seconds", "seed", "device", "versions")
     commands = sorted({about.get("command", "–") for _, about in observers.values()})
     return "\n\n".join(["## Training", table(columns, rows), code(commands)])
+
+
+def encounters_text(about: dict[str, Any]) -> str:
+    """Current episodes, and how many queries there were about them where there were more."""
+    encounters = about.get("encounters", 0)
+    queries = about.get("queries", encounters)
+    return f"{encounters:,}" + (f", {queries:,} queries" if queries > encounters else "")
 
 
 def versions(place: dict[str, Any]) -> str:

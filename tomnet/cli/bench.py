@@ -192,6 +192,7 @@ def _training(what: str, spec: ObserverSpec, sizes: Sizes) -> Measurement:
         sizes.repeats,
         batch=training.batch,
     )
+    row["notes"]["queries/s"] = round(row["median"] * training.queries)
     row["notes"]["frames/s"] = round(row["median"] * float(frames.sum()) / count)
     row["notes"]["padding skipped"] = f"{1 - capacity.past / padded:.0%}"
     return row

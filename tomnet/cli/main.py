@@ -81,6 +81,10 @@ class Run:
     """Train the observers of an experiment, evaluate them on fresh agents, draw the figures."""
 
     name: Name
+    observer: Annotated[
+        str | None,
+        arg(metavar="OBSERVER", help="train this one alone, and evaluate nothing", help_behavior_hint="(default: all)"),
+    ] = None
     preset: Annotated[
         str, arg(metavar="PRESET", help="smoke (hardly trains), laptop (two cores) or full (one GPU)")
     ] = "laptop"
@@ -94,15 +98,22 @@ class Run:
 
     def __call__(self) -> None:
         from ..experiments.registry import find
-        from ..experiments.run import check_preset, run
+        from ..experiments.run import check_preset, find_observer, run, train_observer
         from ..figures import save_figures
+        from ..observer.training import OBSERVER
 
         experiment = find(self.name)
         check_preset(self.preset)
+        only = None if self.observer is None else find_observer(experiment, self.preset, self.observer)
         check_seed(self.seed)
         folder = self.out or Path("runs") / f"{self.name}-{self.preset}-{self.seed}"
         check_run_folder(folder, experiment.name, self.preset, self.resume)
         check_writable(folder)
+        if only is not None:
+            train_observer(experiment, only, self.preset, self.seed, folder / only.name, self.resume)
+            trained = folder / only.name / OBSERVER
+            print(f"{trained}; `tomnet evaluate {experiment.name} --model {trained}` measures it")
+            return
         result = run(experiment, self.preset, self.seed, folder, resume=self.resume)
         save_figures(result, folder / "figures")
         print_claims(result)

@@ -35,6 +35,13 @@ def run(experiment: Experiment, preset: str, seed: int, folder: Path, *, resume:
     return result
 
 
+def find_observer(experiment: Experiment, preset: str, name: str) -> ObserverSpec:
+    specs = {spec.name: spec for spec in experiment.specs(check_preset(preset))}
+    if name not in specs:
+        raise nearest(name, specs, f"observer of {experiment.name}")
+    return specs[name]
+
+
 def train_observer(
     experiment: Experiment, spec: ObserverSpec, preset: str, seed: int, folder: Path, resume: bool
 ) -> ToMnet:

@@ -234,7 +234,7 @@ def train(
             held_out = looked_at(stream(seed, HELD_OUT_STREAM), training.held_out)
             glimpse = pick(held_out, slice(8)).one_by_one()
             held_out = held_out.one_by_one()
-            usual = usual_capacity(_draw_chunk(sample, training, 0, seed).one_by_one().history, training.batch)
+            usual = usual_capacity(draw_chunk(sample, training, 0, seed).one_by_one().history, training.batch)
         started, saved = time.monotonic() - seconds, time.monotonic()
         with Progress(title, training.steps, done) as progress:
             while done < training.steps:
@@ -296,7 +296,8 @@ def _prepare(
     return state, header["seconds"]
 
 
-def _draw_chunk(sample: Sample, training: TrainingConfig, chunk: int, seed: int) -> Encounter:
+def draw_chunk(sample: Sample, training: TrainingConfig, chunk: int, seed: int) -> Encounter:
+    """What a chunk learns from: the same for the same seed, whatever came before."""
     return sample(jax.random.fold_in(stream(seed, TRAIN_STREAM), chunk), training.chunk * training.batch)
 
 
@@ -310,7 +311,7 @@ def run_chunk(
 ) -> tuple[TrainingState, dict[str, float]]:
     """One chunk. The `usual` capacity of a batch keeps most chunks to one program, and so to one compilation."""
     steps = min(training.chunk, training.steps - chunk * training.chunk)
-    encounters = _draw_chunk(sample, training, chunk, seed)
+    encounters = draw_chunk(sample, training, chunk, seed)
     dealt = deal(frames_of(encounters.history), training.chunk)[:steps]
     batches = jax.tree.map(lambda leaf: leaf[dealt], encounters).one_by_one()
     capacity = capacity_for(batches.history, usual)
