@@ -289,7 +289,7 @@ def test_figures_are_drawn_again_without_training(tomnet, here, monkeypatch):
         (("run", "goal-inferense"), "unknown experiment 'goal-inferense'; did you mean 'goal-inference'?"),
         (("evaluate", "chess"), "unknown experiment 'chess'; known: "),
         (("run", NAME, "--preset", "laptp"), "unknown preset 'laptp'; did you mean 'laptop'?"),
-        (("run", NAME, "--observer", "2c"), "unknown observer of goal-inference '2c'; did you mean '2d'?"),
+        (("run", NAME, "--observer", "2dd"), "unknown observer of goal-inference '2dd'; did you mean '2d'?"),
         (("run", NAME, "--seed", "-1"), "seed = -1"),
         (("run", NAME, "--seed", 2**40), "seed = "),
         (("run", NAME, "--seed", "one"), "--seed = one: must be a whole number"),

@@ -50,7 +50,7 @@ TINY = ObserverConfig(
     heads=("action", "consumption", "successor", "belief"),
 )
 TINY_BEHAVIOUR = dataclasses.replace(TINY, heads=("action", "consumption", "successor"))
-SMALL_TRAINING = specs.DEEP_TRAINING["smoke"]
+SMALL_TRAINING, SWAPS_OFTEN = specs.DEEP_TRAINING["smoke"], specs.LONG_TRAINING["smoke"]
 
 
 @pytest.fixture(scope="module")
@@ -110,9 +110,9 @@ def test_few_encounters_ask_few_agents(folder):
     """Eight agents are in the pool; for seven encounters, two of which share a past, four of them play. Where none is
     shared, two of them do, and their episodes change roles; and so they do where encounters are held out."""
     spec = ObserverSpec(
-        "few", AgentPool(("3x3",), folder=folder), WORLD, specs.ENCOUNTERS, TINY_BEHAVIOUR, SMALL_TRAINING, reuse=5
+        "few", AgentPool(("3x3",), folder=folder), WORLD, specs.ENCOUNTERS, TINY_BEHAVIOUR, SWAPS_OFTEN, reuse=5
     )
-    plain = dataclasses.replace(SMALL_TRAINING, currents=1, queries=1, swap_probability=None)
+    plain = dataclasses.replace(SMALL_TRAINING, currents=1, queries=1)
     alone = dataclasses.replace(spec, training=plain)
     played = []
 
@@ -121,8 +121,10 @@ def test_few_encounters_ask_few_agents(folder):
             played.append(agents.preferred.shape[0])
             return super().draw_encounters(key, agents, **how)
 
+    changing = dataclasses.replace(spec, training=SMALL_TRAINING)
     expected = (
         (spec, False, 4, (4, 2, 4), (4, 2, 3)),
+        (changing, False, 4, (4, 2, 5), (4, 2, 3)),
         (spec, True, 2, (2, 5, 5), (2, 5)),
         (alone, False, 2, (7, 4), (7,)),
         (alone, True, 2, (7, 4), (7,)),
@@ -133,7 +135,7 @@ def test_few_encounters_ask_few_agents(folder):
         assert played.pop() == count
         assert shapes.past_real.shape == real
         assert shapes.query.agent_cell.shape == queries
-        assert (shapes.weight is None) == (asked is alone or held_out)
+        assert (shapes.weight is not None) == (asked is spec and not held_out)
 
 
 def moved(episodes) -> np.ndarray:

@@ -43,37 +43,16 @@ DEEP_OBSERVER = {
     "full": READER,
 }
 DEEP_TRAINING: dict[Preset, TrainingConfig] = {
-    "smoke": TrainingConfig(
-        steps=4, batch=4, currents=2, queries=3, swap_probability=0.5, chunk=2, held_out=20, evaluate_every=1
-    ),
-    "laptop": TrainingConfig(
-        steps=400,
-        batch=32,
-        currents=4,
-        queries=8,
-        swap_probability=0.5,
-        learning_rate=3e-3,
-        chunk=20,
-        held_out=250,
-    ),
+    "smoke": TrainingConfig(steps=4, batch=4, currents=2, queries=3, chunk=2, held_out=20, evaluate_every=1),
+    "laptop": TrainingConfig(steps=300, batch=40, currents=5, queries=8, learning_rate=3e-3, chunk=20, held_out=250),
     "full": TrainingConfig(
-        steps=8_000,
-        batch=512,  # of 128 agents
-        currents=4,
-        queries=8,
-        swap_probability=0.5,
-        learning_rate=2e-3,
-        chunk=20,
-        held_out=2000,
-        evaluate_every=25,
+        steps=6_400, batch=640, currents=5, queries=8, learning_rate=2e-3, chunk=20, held_out=2000, evaluate_every=25
     ),
 }
 # For observers whose claims are about what follows a swap: that is 2.8% of what they are asked, and is learned late.
+OFTEN = 0.5
 LONG_TRAINING: dict[Preset, TrainingConfig] = {
-    **DEEP_TRAINING,
-    "full": dataclasses.replace(DEEP_TRAINING["full"], steps=20_000),
-}
-# For a world in which there are none to draw.
-TRAINING_WITHOUT_SWAPS: dict[Preset, TrainingConfig] = {
-    preset: dataclasses.replace(training, swap_probability=None) for preset, training in DEEP_TRAINING.items()
+    "smoke": dataclasses.replace(DEEP_TRAINING["smoke"], swap_probability=OFTEN),
+    "laptop": dataclasses.replace(DEEP_TRAINING["laptop"], swap_probability=OFTEN),
+    "full": dataclasses.replace(DEEP_TRAINING["full"], swap_probability=OFTEN, steps=16_000),
 }

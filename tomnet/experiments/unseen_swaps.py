@@ -18,13 +18,12 @@ from .false_belief.curves_by_species import SIGHTED, WITH_FUTURES, curves_of, fu
 from .false_belief.specs import MIXED, NARROW, WIDE, spec
 from .false_belief.swap_curves import GAP, IN_ORDER, agreement, agreement_interval, gap_at, in_order, parting, widest
 from .false_belief.swap_effects import NOTICEABLE
-from .presets import TRAINING_WITHOUT_SWAPS
 
 STILL = dataclasses.replace(SUBGOAL_MAZE, swap_probability=0.0)
 
 
 def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
-    return (spec("no-swaps", preset, MIXED, beliefs=True, world=STILL, training=TRAINING_WITHOUT_SWAPS),)
+    return (spec("no-swaps", preset, MIXED, beliefs=True, world=STILL),)
 
 
 def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict[str, Any], list[Claim]]:
