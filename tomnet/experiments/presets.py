@@ -43,7 +43,7 @@ DEEP_OBSERVER = {
     "full": READER,
 }
 DEEP_TRAINING: dict[Preset, TrainingConfig] = {
-    "smoke": TrainingConfig(steps=4, batch=4, currents=2, queries=3, chunk=2, held_out=20, evaluate_every=1),
+    "smoke": TrainingConfig(steps=4, batch=4, currents=2, queries=3, chunk=4, held_out=20, evaluate_every=1),
     "laptop": TrainingConfig(steps=300, batch=40, currents=5, queries=8, learning_rate=3e-3, chunk=20, held_out=250),
     "full": TrainingConfig(
         steps=6_400, batch=640, currents=5, queries=8, learning_rate=2e-3, chunk=20, held_out=2000, evaluate_every=25
