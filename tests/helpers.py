@@ -169,3 +169,7 @@ def spoilt(encounters: Encounter, seed: int = 99) -> Encounter:
         length=whole(past.length, rubbish.length),
     )
     return eqx.tree_at(lambda encounter: encounter.past, encounters, spoilt_past)
+
+
+def contents(folder) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != ".lock"}

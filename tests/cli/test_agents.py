@@ -18,6 +18,7 @@ from tomnet.experiments import ceiling
 from tomnet.experiments.analysis.ceiling import CeilingRow
 from tomnet.experiments.claims.claim import Claim
 from tomnet.support.files import read_json, read_jsonl, write_json
+from tomnet.support.run_folder import Run, enter_run
 
 
 @pytest.fixture(autouse=True)
@@ -109,7 +110,7 @@ def test_train_stopped_by_ctrl_c_is_130_and_goes_on(tomnet, here, monkeypatch):
 def test_a_chunk_is_part_of_the_command_that_is_written_down(tomnet, here, monkeypatch):
     monkeypatch.setitem(population_training.POPULATION_PRESETS, "smoke", dataclasses.replace(SMALL, chunk=4))
     assert tomnet("train", "--preset", "smoke", "--chunk", 2, "--out", here / "run")[0] == 0
-    assert read_json(here / "run" / "config.json")["chunk"] == 2
+    assert read_json(here / "run" / "config.json")["settings"]["chunk"] == 2
     command = load_population(here / "run" / "blind.safetensors").about["command"]
     assert command == "tomnet agents train --preset smoke --seed 0 --chunk 2"
 
@@ -230,18 +231,19 @@ def test_a_folder_with_other_settings_is_left_alone(refusal, here):
     write_json(here / "run" / "config.json", {"precious": True})
     for more in ((), ("--resume",)):
         line = refusal("train", "--preset", "smoke", "--out", here / "run", *more)
-        assert "holds no settings of a population; --out names another folder" in line
+        assert "holds no run of this tomnet that trains a population; --out names another folder" in line
         assert read_json(here / "run" / "config.json") == {"precious": True}
 
 
 def test_a_run_that_is_not_finished_is_not_taken_for_a_whole_one(refusal, here):
     save_agents(here / "run", "3x3")
-    write_json(here / "run" / "config.json", {"conditions": ["3x3", "blind", "5x5"]})
+    enter_run(here / "begun", Run("population", {"conditions": ["3x3", "blind", "5x5"]}, {}), resume=False)
+    (here / "begun" / "config.json").rename(here / "run" / "config.json")
     for conditions in ((), ("3x3",)):
         line = refusal("evaluate", *conditions, "--population", "run")
         assert "run: holds no trained agents of blind and 5x5; is the run finished?" in line
     write_json(here / "run" / "config.json", {"precious": True})
-    assert "config.json: holds no settings of a population" in refusal("evaluate", "--population", "run")
+    assert "config.json: holds no run of this tomnet" in refusal("evaluate", "--population", "run")
 
 
 def test_agents_that_a_population_lacks(refusal, here):

@@ -28,6 +28,7 @@ from tomnet.support import cpu
 from tomnet.support.errors import BadFile
 from tomnet.support.files import load_arrays, read_jsonl, write_json
 from tomnet.support.interrupts import Interrupted
+from tomnet.support.run_folder import Run, enter_run
 
 NAME, OBSERVERS = "goal-inference", ["2d", "8d"]
 ROOT = Path(__file__).parents[2]
@@ -324,7 +325,7 @@ def test_a_mistake_is_answered_in_one_line(args, why, refusal):
 def test_a_folder_with_a_run_is_left_alone(found, refusal, here):
     (here / "run" / "2d").mkdir(parents=True)
     (here / "run" / found).write_text("precious")
-    assert "--resume" in refusal("run", NAME, "--preset", "smoke", "--out", here / "run")
+    assert "--out names another folder" in refusal("run", NAME, "--preset", "smoke", "--out", here / "run")
     assert (here / "run" / found).read_text() == "precious"
     assert [path.name for path in (here / "run").rglob("*") if path.is_file()] == [Path(found).name]
 
@@ -335,7 +336,7 @@ def test_a_run_that_never_was_is_not_resumed(refusal, here):
 
 
 def test_a_run_of_another_kind_is_not_resumed(refusal, here):
-    write_json(here / "run" / "2d" / "config.json", {"about": {"experiment": NAME, "preset": "laptop"}})
+    enter_run(here / "run" / "2d", Run("observer", {}, {"experiment": NAME, "preset": "laptop"}), resume=False)
     line = refusal("run", NAME, "--preset", "smoke", "--out", here / "run", "--resume")
     assert "holds a run of goal-inference with preset laptop" in line
 

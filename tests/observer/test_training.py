@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from helpers import contents
 
 from tomnet.episodes.encounter import Encounter
 from tomnet.episodes.episode import NONE, Episode, Snapshot
@@ -25,9 +26,6 @@ from tomnet.observer.checkpoint import STATE_FORMAT, VERSION, load_observer, loa
 from tomnet.observer.frames import Capacity
 from tomnet.observer.tomnet import ObserverConfig
 from tomnet.observer.training import (
-    CHECKPOINT,
-    CONFIG,
-    METRICS,
     OBSERVER,
     Diverged,
     TrainingConfig,
@@ -39,8 +37,9 @@ from tomnet.observer.training import (
 )
 from tomnet.support import files
 from tomnet.support.errors import BadFile, BadSetting, TomnetError
-from tomnet.support.files import RunLock, load_arrays, read_json, read_jsonl
+from tomnet.support.files import RunLock, load_arrays, read_jsonl
 from tomnet.support.interrupts import Interrupted, stop_requests
+from tomnet.support.run_folder import CHECKPOINT, METRICS, read_run
 from tomnet.support.streams import EVALUATION_STREAM, HELD_OUT_STREAM, TRAIN_STREAM, WEIGHT_STREAM, stream
 
 OBSERVER_CONFIG = ObserverConfig(
@@ -98,10 +97,6 @@ def state_on_disk(folder) -> dict[str, np.ndarray]:
 
 def metrics(folder) -> list[dict]:
     return [{name: value for name, value in row.items() if name != "seconds"} for row in read_jsonl(folder / METRICS)]
-
-
-def contents(folder) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != ".lock"}
 
 
 def same_run(one, other) -> bool:
@@ -162,12 +157,13 @@ def test_every_chunk_is_logged(finished):
 
 
 def test_the_settings_are_written_beside_the_weights(finished):
-    config = read_json(finished[0] / CONFIG)
-    assert config["training"] == asdict(TRAINING)
-    assert config["observer"]["character"] == "snapshots"
-    assert config["seed"] == 0
-    assert config["about"] == ABOUT
-    assert config["met"] == IDENTITY["met"]
+    begun = read_run(finished[0], "observer")
+    assert begun is not None
+    assert begun.settings["training"] == asdict(TRAINING)
+    assert begun.settings["observer"]["character"] == "snapshots"
+    assert begun.settings["seed"] == 0
+    assert begun.settings["met"] == IDENTITY["met"]
+    assert begun.about == ABOUT
 
 
 def test_the_observer_on_disk_is_the_one_returned(finished):
@@ -368,11 +364,11 @@ def test_a_run_killed_between_its_last_checkpoint_and_its_observer_has_it_once_r
     assert eqx.tree_equal(load_observer(tmp_path / OBSERVER)[0], finished[1])
 
 
-def test_an_observer_left_by_an_earlier_run_is_replaced(finished, tmp_path):
-    """Without its checkpoint, a folder holds no run; what else lies there must not pass for the new result."""
-    (tmp_path / OBSERVER).write_bytes(b"something old")
-    run(tmp_path)
-    assert eqx.tree_equal(load_observer(tmp_path / OBSERVER)[0], finished[1])
+def test_an_observer_that_no_run_here_made_is_left_alone(tmp_path):
+    (tmp_path / OBSERVER).write_bytes(b"precious")
+    with pytest.raises(BadFile, match="holds something else than a run that trains an observer"):
+        run(tmp_path)
+    assert contents(tmp_path) == {OBSERVER: b"precious"}
 
 
 def test_handlers_of_signals_are_put_back():

@@ -16,11 +16,12 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
 from ..support.errors import BadSetting, TomnetError
-from ..support.files import RunLock, append_jsonl, load_arrays, save_arrays, truncate_jsonl, write_json
+from ..support.files import RunLock, append_jsonl, load_arrays, save_arrays, truncate_jsonl
+from ..support.identity import plain
 from ..support.interrupts import Interrupted, stop_requests
 from ..support.named_arrays import named_arrays, with_arrays
 from ..support.progress import Progress
-from ..support.run_folder import CONFIG, check_folder, origin_of
+from ..support.run_folder import CHECKPOINT, METRICS, Run, enter_run
 from ..support.streams import BIRTH, CHOOSING, HELD_OUT, TRAINING, WEIGHTS, agent_stream
 from ..support.trees import concatenate, pick
 from ..world.gridworld import SUBGOAL_MAZE, Level, World
@@ -40,7 +41,6 @@ from .population import (
 )
 from .reinforcement import Learner, LearnerConfig, new_learner, update
 
-CHECKPOINT, METRICS = "checkpoint.safetensors", "metrics.jsonl"
 STATE_FORMAT, CHUNK_FORMAT, VERSION = "tomnet agents in training", "tomnet trained agents", 1
 
 
@@ -177,14 +177,12 @@ def train_population(
 ) -> dict[str, Population]:
     """Trains the population in a run folder and returns the kept networks of each condition."""
     with RunLock(folder), stop_requests() as stopped:
-        settings = _settings(training, seed)
-        before = check_folder(folder, settings, resume)
         to_train = [chunk for chunk in range(training.chunks) if not _chunk_file(folder, chunk).exists()]
-        origin = origin_of(before, about, resumed=bool(to_train))
-        write_json(folder / CONFIG, settings | origin)
+        new = Run("population", _settings(training, seed), about)
+        run = enter_run(folder, new, resume=resume, finished=not to_train)
         for chunk in to_train:
             _train_chunk(training, chunk, folder, seed, stopped)
-        populations = _choose(training, folder, seed, origin)
+        populations = _choose(training, folder, seed, run.origin)
         for name, population in populations.items():
             save_population(folder / f"{name}.safetensors", population)
     return populations
@@ -281,7 +279,6 @@ def _choose(training: PopulationTraining, folder: Path, seed: int, origin: dict[
         returns += header["returns"]
         healthy += header["healthy"]
         seconds += header["seconds"]
-    later = {name: value for name, value in origin.items() if name == "resumed"}
     together = as_stored(concatenate(networks))
     populations = {}
     for number, name in enumerate(training.conditions):
@@ -304,7 +301,7 @@ def _choose(training: PopulationTraining, folder: Path, seed: int, origin: dict[
             CONDITIONS[name],
             tuple(returns[i] for i in best),
             *split(len(best), seed),
-            origin["about"] | later | facts,
+            origin | facts,
         )
     return populations
 
@@ -314,12 +311,6 @@ def _chunk_file(folder: Path, chunk: int) -> Path:
 
 
 def _settings(training: PopulationTraining, seed: int) -> dict[str, Any]:
-    """All that the weights depend on, as plain values."""
-    plain = {name: getattr(training, name) for name in ("networks", "keep", "chunk", "levels")}
-    return plain | {
-        "conditions": list(training.conditions),
-        "world": {f.name: getattr(training.world, f.name) for f in dataclasses.fields(training.world)},
-        "network": dataclasses.asdict(training.network),
-        "learner": dataclasses.asdict(training.learner),
-        "seed": seed,
-    }
+    """All that the weights depend on."""
+    told = ("networks", "keep", "chunk", "levels", "conditions", "world", "network", "learner")
+    return {name: plain(getattr(training, name)) for name in told} | {"seed": seed}

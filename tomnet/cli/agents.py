@@ -52,13 +52,13 @@ class Train:
     ] = None
 
     def __call__(self) -> None:
-        from ..agents.population_training import METRICS, POPULATION_PRESETS, train_population
+        from ..agents.population_training import POPULATION_PRESETS, train_population
         from ..figures import save
         from ..figures.panels import compose_all
         from ..figures.population import learning_panels
         from ..support.files import read_jsonl
         from ..support.provenance import provenance
-        from ..support.run_folder import CONFIG
+        from ..support.run_folder import CONFIG, METRICS
 
         if self.preset not in POPULATION_PRESETS:
             raise nearest(self.preset, POPULATION_PRESETS, "preset")

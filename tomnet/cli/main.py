@@ -389,17 +389,15 @@ def _first_paragraph(box: str) -> str:
 def check_run_folder(folder: Path, experiment: str, preset: str, resume: bool) -> None:
     """A run that was started or finished there is touched on demand only, and by a run of the same kind."""
     from ..experiments.run import RESULT
-    from ..observer.training import CHECKPOINT, CONFIG
-    from ..support.files import read_json
+    from ..support.run_folder import CONFIG, read_run
 
-    started = [path for name in (CONFIG, CHECKPOINT) for path in folder.glob(f"*/{name}")]
-    found = bool(started) or (folder / RESULT).exists()
+    runs = [run for path in folder.glob(f"*/{CONFIG}") if (run := read_run(path.parent, "observer"))]
+    found = bool(runs) or (folder / RESULT).exists()
     check_resume(resume, folder, found)
     if found and not resume:
         raise BadFile(folder, "holds a run already", "--resume goes on with it, --out names another folder")
-    for path in folder.glob(f"*/{CONFIG}"):
-        about = read_json(path)["about"]
-        if (about["experiment"], about["preset"]) != (experiment, preset):
+    for about in (run.about for run in runs):
+        if (about.get("experiment"), about.get("preset")) != (experiment, preset):
             other = f"holds a run of {about['experiment']} with preset {about['preset']}"
             raise BadFile(folder, other, "--out names another folder")
 

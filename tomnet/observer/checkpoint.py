@@ -1,6 +1,5 @@
 """Observers and training states on disk: safetensors with checksums, read back into the shapes they came from."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -47,9 +46,7 @@ def save_state(path: Path, state: Any, header: dict) -> None:
     save_arrays(path, named_arrays(state), header, format=STATE_FORMAT, version=VERSION, keep_previous=True)
 
 
-def load_state(path: Path, template: Any, check: Callable[[dict], None] | None = None) -> tuple[Any, dict]:
-    """The state and its header, after `check` has had a look at the header."""
+def load_state(path: Path, template: Any) -> tuple[Any, dict]:
+    """The state and its header."""
     arrays, header = load_arrays(path, STATE_FORMAT, VERSION)
-    if check is not None:
-        check(header)
     return with_arrays(template, arrays, path), header

@@ -19,11 +19,12 @@ import optax
 from jaxtyping import Array, Float, Int, Key, Scalar
 
 from ..episodes.encounter import Encounter
-from ..support.errors import BadFile, BadSetting, TomnetError
-from ..support.files import RunLock, append_jsonl, truncate_jsonl, write_json
-from ..support.identity import differences, plain
+from ..support.errors import BadSetting, TomnetError
+from ..support.files import RunLock, append_jsonl, truncate_jsonl
+from ..support.identity import plain
 from ..support.interrupts import Interrupted, stop_requests
 from ..support.progress import Progress
+from ..support.run_folder import CHECKPOINT, METRICS, Run, enter_run
 from ..support.streams import HELD_OUT_STREAM, TRAIN_STREAM, WEIGHT_STREAM, stream
 from ..support.trees import pick, stack
 from .bottleneck import annealed
@@ -36,12 +37,7 @@ from .tomnet import Reading, ToMnet, observe
 Sample = Callable[[Key[Scalar, ""], int], Encounter]
 """`(key, how many current episodes) -> encounters` with freshly drawn agents; those that share a past as one group."""
 
-CHECKPOINT, OBSERVER, METRICS, CONFIG = (
-    "checkpoint.safetensors",
-    "observer.safetensors",
-    "metrics.jsonl",
-    "config.json",
-)
+OBSERVER = "observer.safetensors"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -220,15 +216,15 @@ def train(
     identity = identity or {}
     settings = {"observer": plain(config), "training": plain(training), "seed": seed} | identity
     with RunLock(folder), stop_requests() as stopped:
-        state, seconds = _prepare(config, training, folder, settings, about, resume)
+        kept = (folder / OBSERVER).exists()
+        run = enter_run(folder, Run("observer", settings, about), resume=resume, finished=kept)
+        state, seconds = _state_in(folder, first_state(config, training, seed))
         done = int(state.step)
-        was_finished = done >= training.steps
-        header = settings | {"about": about}
 
         def checkpoint():
-            save_state(folder / CHECKPOINT, state, header | {"seconds": seconds})
+            save_state(folder / CHECKPOINT, state, {"seconds": seconds})
 
-        if not was_finished:
+        if done < training.steps:
             sample = eqx.filter_jit(sample)
             looked_at = sample if sample_held_out is None else eqx.filter_jit(sample_held_out)
             held_out = looked_at(stream(seed, HELD_OUT_STREAM), training.held_out)
@@ -262,38 +258,20 @@ def train(
                 if done >= training.steps or time.monotonic() - saved > training.checkpoint_seconds:
                     checkpoint()
                     saved = time.monotonic()
-        # a run may have been stopped between its last step and this line, so a finished one is looked at again
-        if not (was_finished and (folder / OBSERVER).exists()):
-            told = about | identity | {"training": plain(training), "seconds": round(seconds, 1), "seed": seed}
+        if not kept:
+            told = run.origin | identity | {"training": plain(training), "seconds": round(seconds, 1), "seed": seed}
             save_observer(folder / OBSERVER, state.observer, told)
     return state.observer
 
 
-def _prepare(
-    config: ObserverConfig,
-    training: TrainingConfig,
-    folder: Path,
-    settings: dict[str, Any],
-    about: dict[str, Any],
-    resume: bool,
-) -> tuple[TrainingState, float]:
-    """The state to begin with and the seconds spent so far; a folder that holds another run is left alone."""
-    state = first_state(config, training, settings["seed"])
-    if not (folder / CHECKPOINT).exists():
-        write_json(folder / CONFIG, settings | {"about": about})
-        truncate_jsonl(folder / METRICS, lambda row: False)
-        return state, 0.0
-    if not resume:
-        raise TomnetError(f"{folder} holds a run already; --resume goes on with it, --out names another folder")
-
-    def same_run(header: dict) -> None:
-        other = list(differences({name: header.get(name) for name in settings}, settings))
-        if other:
-            raise BadFile(folder, f"holds another run: {'; '.join(other)}", "--out names another folder")
-
-    state, header = load_state(folder / CHECKPOINT, state, check=same_run)
+def _state_in(folder: Path, first: TrainingState) -> tuple[TrainingState, float]:
+    """The state to go on from, and the seconds spent so far."""
+    state, seconds = first, 0.0
+    if (folder / CHECKPOINT).exists():
+        state, header = load_state(folder / CHECKPOINT, first)
+        seconds = header["seconds"]
     truncate_jsonl(folder / METRICS, lambda row: row["step"] <= int(state.step))
-    return state, header["seconds"]
+    return state, seconds
 
 
 def draw_chunk(sample: Sample, training: TrainingConfig, chunk: int, seed: int) -> Encounter:

@@ -19,9 +19,8 @@ from ..observer.checkpoint import load_observer
 from ..observer.tomnet import ToMnet
 from ..observer.training import OBSERVER
 from ..support.errors import BadFile, TomnetError, nearest
-from ..support.files import read_json
 from ..support.identity import differences
-from ..support.run_folder import CONFIG
+from ..support.run_folder import read_run
 
 FOLDER = Path(__file__).parent
 CARD = "README.md"
@@ -164,12 +163,8 @@ def populations(folder: Path | None = None, conditions: tuple[str, ...] = ()) ->
 
 def _promised(folder: Path) -> list[str]:
     """The conditions of a run, by its settings: they are there once it is finished, and not one by one."""
-    if not (folder / CONFIG).exists():
-        return []
-    settings = read_json(folder / CONFIG)
-    if not isinstance(settings, dict) or not isinstance(settings.get("conditions"), list):
-        raise BadFile(folder / CONFIG, "holds no settings of a population")
-    return [str(name) for name in settings["conditions"]]
+    run = read_run(folder, "population")
+    return [] if run is None else run.settings["conditions"]
 
 
 def agents_card() -> Path:
