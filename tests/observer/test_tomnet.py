@@ -8,7 +8,8 @@ import pytest
 from helpers import made_up, random_encounters
 
 from tomnet.observer.character_net import EpisodeNet, SequenceNet, SnapshotNet
-from tomnet.observer.prediction_net import HEADS, PooledHead, SuccessorHead
+from tomnet.observer.config import HEADS
+from tomnet.observer.prediction_net import PooledHead, SuccessorHead
 from tomnet.observer.tomnet import ObserverConfig, ToMnet, observe
 from tomnet.support.errors import BadSetting
 

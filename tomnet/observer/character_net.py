@@ -9,8 +9,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Key, Scalar
 
+from .config import ObserverConfig
 from .frames import PackedFrames
-from .layers import ConvLSTM, Convolution, Dense, Normalise, ReadOut, ResNet, pooled, pooled_width
+from .layers import ConvLSTM, Convolution, Dense, ReadOut, ResNet, pooled, pooled_width
 
 Embedding = Float[Array, "query feature"]
 
@@ -23,6 +24,11 @@ def summed(each: Float[Array, "episode feature"], past_real: Bool[Array, "query 
     return jnp.where(real, each, 0).sum(2).reshape(past_real.shape[0], -1)
 
 
+def _resnet(key: Key[Scalar, ""], config: ObserverConfig) -> ResNet:
+    """The resnet on each frame of a past episode."""
+    return ResNet(config.frame_planes, config.character_channels, config.character_depth, config.normalise, key=key)
+
+
 class EpisodeNet(eqx.Module):
     """Whole episodes: a resnet on each frame, average pooling, an LSTM over time; summed over episodes."""
 
@@ -31,21 +37,12 @@ class EpisodeNet(eqx.Module):
     dense: Dense
     read_out: ReadOut = eqx.field(static=True)
 
-    def __init__(
-        self,
-        planes: int,
-        embedding: int,
-        channels: int,
-        depth: int,
-        kind: Normalise,
-        read_out: ReadOut,
-        *,
-        key: Key[Scalar, ""],
-    ):
+    def __init__(self, config: ObserverConfig, *, key: Key[Scalar, ""]):
         resnet_key, lstm_key, out_key = jax.random.split(key, 3)
-        self.resnet = ResNet(planes, channels, depth, kind, key=resnet_key)
+        channels, read_out = config.character_channels, config.character_read_out
+        self.resnet = _resnet(resnet_key, config)
         self.lstm = eqx.nn.LSTMCell(pooled_width(channels, read_out), 2 * channels, key=lstm_key)
-        self.dense = Dense(2 * channels, embedding, key=out_key)
+        self.dense = Dense(2 * channels, config.moments * config.embedding, key=out_key)
         self.read_out = read_out
 
     def __call__(
@@ -71,21 +68,12 @@ class SnapshotNet(eqx.Module):
     dense: Dense
     read_out: ReadOut = eqx.field(static=True)
 
-    def __init__(
-        self,
-        planes: int,
-        embedding: int,
-        channels: int,
-        depth: int,
-        kind: Normalise,
-        read_out: ReadOut,
-        *,
-        key: Key[Scalar, ""],
-    ):
+    def __init__(self, config: ObserverConfig, *, key: Key[Scalar, ""]):
         resnet_key, out_key = jax.random.split(key)
-        self.resnet = ResNet(planes, channels, depth, kind, key=resnet_key)
-        self.dense = Dense(pooled_width(channels, read_out), embedding, key=out_key)
-        self.read_out = read_out
+        self.resnet = _resnet(resnet_key, config)
+        self.read_out = config.character_read_out
+        width = pooled_width(config.character_channels, self.read_out)
+        self.dense = Dense(width, config.moments * config.embedding, key=out_key)
 
     def __call__(
         self, packed: PackedFrames, past_real: Bool[Array, "query past"], training: bool
@@ -102,11 +90,12 @@ class SequenceNet(eqx.Module):
     lstm: ConvLSTM
     dense: Dense
 
-    def __init__(self, planes: int, embedding: int, channels: int, *, key: Key[Scalar, ""]):
+    def __init__(self, config: ObserverConfig, *, key: Key[Scalar, ""]):
         conv_key, lstm_key, out_key = jax.random.split(key, 3)
-        self.convolution = Convolution(planes, channels, key=conv_key)
+        channels = config.character_channels
+        self.convolution = Convolution(config.frame_planes, channels, key=conv_key)
         self.lstm = ConvLSTM(channels, channels, key=lstm_key)
-        self.dense = Dense(channels, embedding, key=out_key)
+        self.dense = Dense(channels, config.moments * config.embedding, key=out_key)
 
     def __call__(
         self, packed: PackedFrames, past_real: Bool[Array, "query past"], training: bool
@@ -128,3 +117,8 @@ class SequenceNet(eqx.Module):
 
 
 CharacterNet = EpisodeNet | SnapshotNet | SequenceNet
+CHARACTER_NETS: dict[str, type[CharacterNet]] = {
+    "episodes": EpisodeNet,
+    "snapshots": SnapshotNet,
+    "sequence": SequenceNet,
+}

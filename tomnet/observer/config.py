@@ -3,10 +3,13 @@
 import dataclasses
 from typing import Literal, get_args
 
+from ..episodes.episode import ACTION_COUNT
 from ..support.errors import BadSetting
+from .frames import channels
 from .layers import Normalise, ReadOut
-from .prediction_net import BEHAVIOUR, HEADS
 
+BEHAVIOUR = ("action", "consumption", "successor")
+HEADS = (*BEHAVIOUR, "belief")
 Character = Literal["episodes", "snapshots", "sequence", "none"]
 WORDS = {"character": Character, "normalise": Normalise, "character_read_out": ReadOut, "read_out": ReadOut}
 
@@ -54,6 +57,20 @@ class ObserverConfig:
             plain = name == "torso_depth" and self.torso_plain
             if getattr(self, name) < 1 or (not plain and getattr(self, name) % 2 == 0):
                 raise BadSetting(f"ObserverConfig.{name}", getattr(self, name), "a resnet's depth is odd: 1 + pairs")
+
+    @property
+    def state_planes(self) -> int:
+        return channels(self.objects)
+
+    @property
+    def frame_planes(self) -> int:
+        """Of a state and the action in it."""
+        return self.state_planes + ACTION_COUNT
+
+    @property
+    def moments(self) -> int:
+        """Numbers that say one dimension of an embedding: its mean, and where there is a bottleneck its spread."""
+        return 2 if self.bottleneck else 1
 
     @property
     def character_size(self) -> int:

@@ -10,9 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key, Scalar
 
+from .config import ObserverConfig
 from .convolution import convolve_in_loop
 from .frames import WAVE, PackedFrames
-from .layers import Convolution, Normalise, ResNet
+from .layers import Convolution, ResNet
 
 Maps = Float[Array, "agent*query row col channel"]
 
@@ -24,14 +25,15 @@ class MentalNet(eqx.Module):
     out: Convolution
     channels: int = eqx.field(static=True)
 
-    def __init__(self, planes: int, channels: int, depth: int, kind: Normalise, outputs: int, *, key: Key[Scalar, ""]):
+    def __init__(self, config: ObserverConfig, *, key: Key[Scalar, ""]):
         resnet_key, look_key, remember_key, out_key = jax.random.split(key, 4)
-        self.resnet = ResNet(planes, channels, depth, kind, key=resnet_key)
+        planes, channels = config.frame_planes + config.character_size, config.mental_channels
+        self.resnet = ResNet(planes, channels, config.mental_depth, config.normalise, key=resnet_key)
         look = Convolution(channels, 4 * channels, key=look_key)
         forget = jnp.zeros(4 * channels).at[channels : 2 * channels].set(1.0)  # remember at first
         self.look = eqx.tree_at(lambda convolution: convolution.bias, look, forget)
         self.remember = Convolution(channels, 4 * channels, key=remember_key, bias=False)
-        self.out = Convolution(channels, outputs, key=out_key)
+        self.out = Convolution(channels, config.moments * channels, key=out_key)
         self.channels = channels
 
     def __call__(

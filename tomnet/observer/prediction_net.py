@@ -11,11 +11,9 @@ from jaxtyping import Array, Float, Key, Scalar
 from ..episodes.episode import ACTION_COUNT, Snapshot
 from ..episodes.predictions import Predictions
 from ..episodes.targets import GAMMAS
+from .config import ObserverConfig
 from .frames import spatialise, state_planes
-from .layers import Convolution, Dense, Normalise, ReadOut, ResNet, pooled, pooled_width
-
-BEHAVIOUR = ("action", "consumption", "successor")
-HEADS = (*BEHAVIOUR, "belief")
+from .layers import Convolution, Dense, ReadOut, ResNet, pooled, pooled_width
 
 
 class PooledHead(eqx.Module):
@@ -92,14 +90,16 @@ class Torso(eqx.Module):
     layers: list[Convolution] | None
     resnet: ResNet | None
 
-    def __init__(self, planes: int, channels: int, depth: int, kind: Normalise, plain: bool, *, key: Key[Scalar, ""]):
+    def __init__(self, config: ObserverConfig, *, key: Key[Scalar, ""]):
+        planes = config.state_planes + config.character_size + (config.mental_channels if config.mental else 0)
+        channels, depth = config.channels, config.torso_depth
         self.layers = self.resnet = None
-        if plain:
+        if config.torso_plain:
             widths = [planes] + [channels] * (depth - 1)
             keys = jax.random.split(key, depth)
             self.layers = [Convolution(w, channels, key=k) for w, k in zip(widths, keys, strict=True)]
         else:
-            self.resnet = ResNet(planes, channels, depth, kind, key=key)
+            self.resnet = ResNet(planes, channels, depth, config.normalise, key=key)
 
     def __call__(self, frames: Float[Array, "agent row col plane"], training: bool):
         if self.resnet is not None:
@@ -118,30 +118,21 @@ class PredictionNet(eqx.Module):
     successor: SuccessorHead | None
     belief: BeliefHead | None
 
-    def __init__(
-        self,
-        planes: int,
-        objects: int,
-        channels: int,
-        depth: int,
-        kind: Normalise,
-        heads: tuple[str, ...],
-        read_out: ReadOut,
-        plain: bool,
-        *,
-        key: Key[Scalar, ""],
-    ):
+    def __init__(self, config: ObserverConfig, *, key: Key[Scalar, ""]):
         torso_key, action_key, consumption_key, successor_key = jax.random.split(key, 4)
-        self.torso = Torso(planes, channels, depth, kind, plain, key=torso_key)
+        channels, heads, read_out = config.channels, config.heads, config.read_out
+        self.torso = Torso(config, key=torso_key)
         self.action = self.consumption = self.successor = self.belief = None
         if "action" in heads:
-            self.action = PooledHead(channels, ACTION_COUNT, read_out, key=action_key, convolution=not plain)
+            self.action = PooledHead(
+                channels, ACTION_COUNT, read_out, key=action_key, convolution=not config.torso_plain
+            )
         if "consumption" in heads:
-            self.consumption = PooledHead(channels, objects, read_out, key=consumption_key)
+            self.consumption = PooledHead(channels, config.objects, read_out, key=consumption_key)
         if "successor" in heads:
             self.successor = SuccessorHead(channels, key=successor_key)
         if "belief" in heads:
-            self.belief = BeliefHead(channels, objects, key=jax.random.fold_in(key, 4))
+            self.belief = BeliefHead(channels, config.objects, key=jax.random.fold_in(key, 4))
 
     def __call__(
         self,

@@ -6,14 +6,14 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
 from ..episodes.encounter import Encounter
-from ..episodes.episode import ACTION_COUNT, Episode, Snapshot
+from ..episodes.episode import Episode, Snapshot
 from ..episodes.history import History
 from ..episodes.predictions import Predictions
 from ..support.errors import BadSetting
 from .bottleneck import Posterior, posterior_from
-from .character_net import CharacterNet, EpisodeNet, SequenceNet, SnapshotNet
+from .character_net import CHARACTER_NETS, CharacterNet
 from .config import ObserverConfig
-from .frames import Capacity, capacity_for, channels, pack
+from .frames import Capacity, capacity_for, pack
 from .mental_net import MentalNet
 from .prediction_net import PredictionNet
 
@@ -43,44 +43,12 @@ class ToMnet(eqx.Module):
 
     def __init__(self, config: ObserverConfig, *, key: Key[Scalar, ""]):
         character_key, prediction_key = jax.random.split(key)
-        planes, outputs = channels(config.objects), 2 if config.bottleneck else 1
-        width, depth, kind = config.character_channels, config.character_depth, config.normalise
         self.character_net = self.mental_net = None
-        if config.character == "sequence":
-            self.character_net = SequenceNet(
-                planes + ACTION_COUNT, outputs * config.embedding, width, key=character_key
-            )
-        elif config.character != "none":
-            net = EpisodeNet if config.character == "episodes" else SnapshotNet
-            self.character_net = net(
-                planes + ACTION_COUNT,
-                outputs * config.embedding,
-                width,
-                depth,
-                kind,
-                config.character_read_out,
-                key=character_key,
-            )
+        if config.character != "none":
+            self.character_net = CHARACTER_NETS[config.character](config, key=character_key)
         if config.mental:
-            self.mental_net = MentalNet(
-                planes + ACTION_COUNT + config.character_size,
-                config.mental_channels,
-                config.mental_depth,
-                kind,
-                outputs * config.mental_channels,
-                key=jax.random.fold_in(key, 2),
-            )
-        self.prediction_net = PredictionNet(
-            planes + config.character_size + (config.mental_channels if config.mental else 0),
-            config.objects,
-            config.channels,
-            config.torso_depth,
-            kind,
-            config.heads,
-            config.read_out,
-            config.torso_plain,
-            key=prediction_key,
-        )
+            self.mental_net = MentalNet(config, key=jax.random.fold_in(key, 2))
+        self.prediction_net = PredictionNet(config, key=prediction_key)
         self.config = config
 
     def characterise(
@@ -93,7 +61,7 @@ class ToMnet(eqx.Module):
         dtype=jnp.float32,
     ) -> tuple[Posterior, CharacterNet | None]:
         """What past episodes tell of each query's agent; several queries may share an agent's, and each see some."""
-        outputs = self.config.character_size * (2 if self.config.bottleneck else 1)
+        outputs = self.config.moments * self.config.character_size
         if self.character_net is None or past_real.shape[1] == 0:
             nothing = jnp.zeros((past_real.shape[0], outputs))
             return posterior_from(nothing, self.config.bottleneck), self.character_net

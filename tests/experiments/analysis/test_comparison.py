@@ -9,7 +9,7 @@ from helpers import random_encounters
 from tomnet.episodes.predictions import Predictions
 from tomnet.episodes.targets import Targets
 from tomnet.experiments.analysis.comparison import GOALS, Observed, comparison_table, meets_goals, weakest
-from tomnet.observer.prediction_net import BEHAVIOUR
+from tomnet.observer.config import BEHAVIOUR
 
 
 @pytest.fixture(scope="module")

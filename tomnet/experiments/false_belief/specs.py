@@ -8,7 +8,7 @@ view", of which the paper shows the blind among the embeddings (Fig. 14).
 import dataclasses
 
 from ...episodes.encounter import EncounterSpec
-from ...observer.prediction_net import BEHAVIOUR, HEADS
+from ...observer.config import BEHAVIOUR, HEADS
 from ...observer.training import TrainingConfig
 from ...world.gridworld import SUBGOAL_MAZE, World
 from ..experiment import AgentPool, ObserverSpec, Preset
