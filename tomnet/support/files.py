@@ -11,7 +11,6 @@ every byte of the file, itself taken as zeros.
 import fcntl
 import hashlib
 import json
-import math
 import os
 import secrets
 from collections.abc import Callable, Mapping
@@ -26,6 +25,7 @@ import safetensors
 import safetensors.numpy
 
 from .errors import BadFile, TomnetError
+from .typed_json import to_json
 
 FilePath = str | os.PathLike[str]
 
@@ -272,7 +272,7 @@ def _previous(path: Path) -> Path:
 
 def json_text(value: Any) -> str:
     """Strict: a number that is not finite becomes null."""
-    return json.dumps(_strict(value), indent=2)
+    return json.dumps(to_json(value), indent=2)
 
 
 def write_json(path: FilePath, value: Any) -> None:
@@ -291,7 +291,7 @@ def read_json(path: FilePath) -> Any:
 def append_jsonl(path: FilePath, row: Mapping[str, Any]) -> None:
     """Add one line to a log, as strict as `write_json`."""
     path = Path(path)
-    line = json.dumps(_strict(row)) + "\n"
+    line = json.dumps(to_json(row)) + "\n"
     try:
         if not _ends_cleanly(path):
             truncate_jsonl(path, keep=lambda row: True)
@@ -337,18 +337,6 @@ def _ends_cleanly(path: Path) -> bool:
     with open(path, "rb") as file:
         file.seek(-1, os.SEEK_END)
         return file.read() == b"\n"
-
-
-def _strict(value: Any) -> Any:
-    if hasattr(value, "tolist"):  # numpy and JAX scalars and arrays
-        value = value.tolist()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, Mapping):
-        return {name: _strict(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_strict(item) for item in value]
-    return value
 
 
 # --- Run folders
