@@ -122,11 +122,11 @@ def quick_play(world: World, steps: int | None = None):
     return episodes
 
 
-def says(experiment: str, spec: str, preset: Preset = "smoke", **more) -> dict:
+def says(experiment: str, observer: str, preset: Preset = "smoke", **more) -> dict:
     """What a trained observer of this experiment says about itself, the populations it met left out."""
     specs = {each.name: each for each in EXPERIMENTS[experiment].specs(preset)}
-    told = {"experiment": experiment, "observer": spec, "preset": preset, "populations": {}}
-    return told | {"met": specs[spec].met} | more
+    told = {"experiment": experiment, "observer": observer, "preset": preset, "populations": {}}
+    return told | {"met": specs[observer].met} | more
 
 
 def made_up(config: ObserverConfig, seed: int = 0) -> ToMnet:

@@ -1,13 +1,13 @@
 """The zoo: what it holds loads, what it does not hold is said in one line, and cards say what was measured."""
 
-import dataclasses
+from dataclasses import replace
 
 import equinox as eqx
 import jax
 import pytest
 from agents.small import made_up_population
-from figures.hand_made import hand_made
-from figures.hand_made_agents import tables
+from figures.hand_made import hand_made, heads
+from figures.hand_made_agents import performance, tables
 from helpers import made_up, says
 
 from tomnet import zoo
@@ -15,7 +15,9 @@ from tomnet.agents.population import CONDITIONS, save_population
 from tomnet.cards import adopt
 from tomnet.cards.agents import returns_hoped_for
 from tomnet.cards.observers import compose_card, encounters_text, versions
+from tomnet.experiments.analysis.population import Performance
 from tomnet.experiments.claims.claim import Claim
+from tomnet.experiments.claims.statistics import Estimate
 from tomnet.experiments.experiment import Result
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.experiments.run import check_agents
@@ -53,10 +55,11 @@ def folder(tmp_path, monkeypatch):
 
 
 def result():
-    row = {"network": 1.25, "ideal": 1.0, "no_past": 1.5, "captured": 0.5}
+    row = replace(heads(0.5)["action"], network=Estimate(1.25, 1.2, 1.3, 500), no_past=1.5)
+    tables = replace(hand_made(NAME).tables, comparison={"2d": {"action": row}})
     claims = [Claim("G1", "It predicts", "partly", 0.5, (0.4, 0.6), "share", "≥ 0.9", ideal=1.0)]
     environment = {"agents": 500, "device": "abacus", "cores": 2, "commit": "abc"}
-    return Result(NAME, "smoke", 1, {"2d": {"action": row}}, claims, 1.0, environment)
+    return Result(NAME, "smoke", 1, tables, claims, 1.0, environment)
 
 
 def test_a_run_is_adopted_whole(run_folder, observers):
@@ -177,9 +180,9 @@ def test_a_card_names_the_claims_that_its_observers_fall_short_of():
     short = hand_made("goal-snapshots")
     trapped = next(claim for claim in short.claims if claim.id == "G4")
     measured = {"verdict": "not reproduced", "value": 0.641, "interval": (0.616, 0.665)}
-    short.claims = [dataclasses.replace(claim, verdict="reproduced") for claim in short.claims]
+    short.claims = [replace(claim, verdict="reproduced") for claim in short.claims]
     assert "All of the paper's claims that were evaluated are reproduced." in made_up_card("goal-snapshots", short)
-    short.claims[2] = dataclasses.replace(trapped, **measured)
+    short.claims[2] = replace(trapped, **measured)
     card = made_up_card("goal-snapshots", short)
     assert "- G4, not reproduced. A trapped agent takes the only object in reach: 0.641 (0.616 … 0.665), " in card
     assert "All of the paper's claims" not in card
@@ -349,9 +352,14 @@ def test_the_card_of_the_agents_says_how_they_were_trained_and_what_they_earn(tm
 
 def test_the_card_of_agents_says_who_earns_what_was_hoped_for():
     earned = {"3x3": (0.7, 0.9), "5x5": (1.0, 1.2), "9x9": (1.3, 1.4), "7x7": (1.0, 1.1)}
-    told = returns_hoped_for({name: {"return": {"interval": ends}} for name, ends in earned.items()})
+    any_performance = performance(0.0, 1)
+
+    def earns(low: float, high: float) -> Performance:
+        return replace(any_performance, returns=replace(any_performance.returns, low=low, high=high))
+
+    told = returns_hoped_for({name: earns(*ends) for name, ends in earned.items()})
     assert told.endswith("3x3 0.95 (missed), 5x5 1.15 (on the line), 9x9 1.3 (reached).")
-    assert returns_hoped_for({"7x7": {}}) == ""
+    assert returns_hoped_for({"7x7": any_performance}) == ""
 
 
 def test_the_agents_that_ship_load_and_know_where_they_come_from(monkeypatch):

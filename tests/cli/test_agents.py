@@ -17,6 +17,7 @@ from tomnet.cli import main as cli
 from tomnet.experiments import ceiling
 from tomnet.experiments.analysis.ceiling import CeilingRow
 from tomnet.experiments.claims.claim import Claim
+from tomnet.experiments.claims.statistics import Estimate
 from tomnet.support.files import read_json, read_jsonl, write_json
 from tomnet.support.run_folder import Run, enter_run
 
@@ -145,7 +146,7 @@ def test_evaluate_some_conditions_of_a_run_as_json(tomnet, evaluated, here):
     plain = json.loads(out, parse_constant=pytest.fail)
     assert set(plain) == {"claims", "experiments", "environment"}
     assert plain["claims"]["F1"]["value"] is None
-    assert plain["experiments"]["deep-agents"]["tables"]["performance"]["oracle"]["return"]["mean"] == 1.6
+    assert plain["experiments"]["deep-agents"]["tables"]["performance"]["oracle"]["returns"]["mean"] == 1.6
     assert plain["experiments"]["deep-agents"]["preset"] == "smoke"
     assert plain["environment"]["seed"] == 2
 
@@ -299,8 +300,8 @@ def test_help_is_there_for_every_command(command, capsys):
 def test_ceiling_writes_a_table_and_prints_both_pools_side_by_side(tomnet, here, monkeypatch):
     def compute_ceiling(agents, seed, rollouts):
         rows = [
-            CeilingRow("blind, 5x5", "held out", "species", 0.75, 0.5, 1.0, 4),
-            CeilingRow("blind, 5x5", "training", "species", 0.5, 0.25, float("nan"), 4),
+            CeilingRow("blind, 5x5", "held out", "species", Estimate(0.75, 0.5, 1.0, 4)),
+            CeilingRow("blind, 5x5", "training", "species", Estimate(0.5, 0.25, float("nan"), 4)),
         ]
         return ceiling.Ceiling(agents, seed, rollouts, {"5x5": "digest"}, tuple(rows), "a command", 1.0, {})
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from experiments.minds_small import save_populations
+from figures.hand_made import hand_made
 from helpers import made_up, says
 
 from tomnet import zoo
@@ -68,9 +69,14 @@ def refusal(tomnet):
 
 
 def save_observers(folder: Path, pattern: str, preset: str = "smoke") -> None:
-    for seed, spec in enumerate(OBSERVERS):
-        about = says(NAME, spec, preset, command="tomnet run", encounters=64)
-        save_observer(folder / pattern.format(spec), made_up(CONFIG, seed), about)
+    for seed, observer in enumerate(OBSERVERS):
+        about = says(NAME, observer, preset, command="tomnet run", encounters=64)
+        save_observer(folder / pattern.format(observer), made_up(CONFIG, seed), about)
+
+
+@dataclasses.dataclass
+class Tables:
+    table: list[float]
 
 
 @pytest.fixture
@@ -80,9 +86,10 @@ def evaluated(monkeypatch):
 
     def evaluate(observers, agents, seed):
         given.update(observers=observers, agents=agents, seed=seed)
-        return {"table": [1.0, float("nan")]}, [Claim("G1", "It predicts", "partly", 0.5, (0.4, 0.6), "share", "≥ 0.9")]
+        claim = Claim("G1", "It predicts", "partly", 0.5, (0.4, 0.6), "share", "≥ 0.9")
+        return Tables([1.0, float("nan")]), [claim]
 
-    monkeypatch.setitem(EXPERIMENTS, NAME, dataclasses.replace(EXPERIMENTS[NAME], evaluate=evaluate))
+    monkeypatch.setitem(EXPERIMENTS, NAME, dataclasses.replace(EXPERIMENTS[NAME], tables=Tables, evaluate=evaluate))
     return given
 
 
@@ -273,8 +280,7 @@ def test_a_single_observer_can_be_trained_with_another_seed(tomnet, here, monkey
 def test_figures_are_drawn_again_without_training(tomnet, here, monkeypatch):
     drawn = []
     monkeypatch.setattr("tomnet.figures.save_figures", lambda result, folder: drawn.append(folder) or [folder / "a"])
-    result = {"experiment": NAME, "preset": "smoke", "seed": 0, "tables": {}, "claims": []}
-    write_json(here / "result.json", result)
+    write_json(here / "result.json", hand_made(NAME))
     assert tomnet("figures", here)[0] == 0
     assert drawn == [here / "figures"]
 
@@ -376,7 +382,7 @@ def test_a_read_only_folder_is_refused(here, monkeypatch):
 
 def test_figures_are_not_drawn_where_they_cannot_be_written(refusal, here, monkeypatch):
     monkeypatch.setattr("tomnet.figures.save_figures", lambda result, folder: pytest.fail("the work began"))
-    write_json(here / "result.json", {"experiment": NAME, "preset": "smoke", "seed": 0, "tables": {}, "claims": []})
+    write_json(here / "result.json", hand_made(NAME))
     (here / "figures").write_text("")
     assert "figures: cannot be written to" in refusal("figures", here)
 

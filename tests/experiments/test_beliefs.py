@@ -4,11 +4,21 @@ import math
 
 import numpy as np
 import pytest
+from figures.hand_made import with_changed
 from figures.hand_made_minds import belief_embeddings_tables
 
 from tomnet.experiments import belief_embeddings
 from tomnet.experiments.analysis.belief_forecast import _row, forecast_costs, truth_costs
-from tomnet.experiments.belief_embeddings import Embedded, _cloud, _unevenness, class_means, kendall, principal_axes
+from tomnet.experiments.belief_embeddings import (
+    Embedded,
+    MixedUp,
+    _cloud,
+    _unevenness,
+    class_means,
+    kendall,
+    principal_axes,
+)
+from tomnet.experiments.claims.statistics import Estimate
 from tomnet.support.errors import BadSetting
 
 PLACES = 122
@@ -43,8 +53,8 @@ def test_each_object_has_a_sureness_of_its_own():
 def test_the_share_runs_from_the_truth_to_the_agents_own_entropy():
     each = {"observer": np.array([4.0, 5.0]), "entropy": np.array([2.0, 3.0]), "truth": np.array([10.0, 11.0])}
     row = _row("3x3", each, np.array([True, True]))
-    assert row["share"] == pytest.approx(0.75)
-    assert (row["networks"], row["observer"], row["truth"]) == (2, 4.5, 10.5)
+    assert row.share.mean == pytest.approx(0.75)
+    assert (row.observer.count, row.observer.mean, row.truth.mean) == (2, 4.5, 10.5)
 
 
 def test_an_observer_or_agents_without_beliefs_are_refused():
@@ -92,20 +102,19 @@ def test_a_cloud_is_as_wide_as_its_points_and_their_posteriors():
     met.mean = np.array([[0.0, 0.0, 5.0], [2.0, 0.0, 5.0]])
     met.variance = np.array([[0.5, 0.25, 9.0], [0.5, 0.25, 9.0]])
     cloud = _cloud(met, np.array([True, True]), np.eye(3)[:2])
-    assert cloud["mean"] == [1.0, 0.0]
-    assert np.allclose(cloud["covariance"], [[2.5, 0], [0, 0.25]])
+    assert cloud.mean.tolist() == [1.0, 0.0]
+    assert np.allclose(cloud.covariance, [[2.5, 0], [0, 0.25]])
 
 
 def verdicts(**changes) -> dict[str, str]:
     tables = belief_embeddings_tables()
     for name, value in changes.items():
-        part, field = name.split("__")
-        tables[part][field] = value
+        tables = with_changed(tables, tuple(name.split("__")), value)
     return {claim.id: claim.verdict for claim in belief_embeddings._claims(tables)}
 
 
-def mixed_up(mean: float, by: float) -> dict:
-    return {"mean": mean, "interval": (mean - by, mean + by), "pair": ["7x7", "9x9"]}
+def mixed_up(mean: float, by: float) -> MixedUp:
+    return MixedUp(("7x7", "9x9"), Estimate(mean, mean - by, mean + by, 4))
 
 
 def test_verdicts_on_fields_of_view():
@@ -119,8 +128,8 @@ def test_verdicts_on_fields_of_view():
 def test_verdicts_on_preferred_objects():
     assert verdicts()["B4"] == "reproduced"
     assert verdicts(objects__blind_nats=0.2)["B4"] == "partly"
-    assert verdicts(objects__unevenness=1.6)["B4"] == "partly"
-    assert verdicts(objects__accuracy=0.6)["B4"] == "partly"
-    assert verdicts(objects__accuracy=0.4)["B4"] == "not reproduced"
-    assert verdicts(objects__unevenness=3.0)["B4"] == "not reproduced"
+    assert verdicts(objects__unevenness__mean=1.6)["B4"] == "partly"
+    assert verdicts(objects__accuracy__mean=0.6)["B4"] == "partly"
+    assert verdicts(objects__accuracy__mean=0.4)["B4"] == "not reproduced"
+    assert verdicts(objects__unevenness__mean=3.0)["B4"] == "not reproduced"
     assert verdicts(objects__blind_nats=math.nan)["B4"] == "partly"  # no dimension carries the object

@@ -13,6 +13,7 @@ from tomnet.experiments import ceiling
 from tomnet.experiments.analysis import ceiling as analysis
 from tomnet.experiments.analysis.ceiling import CeilingRow, known_agents
 from tomnet.experiments.analysis.evaluation_set import EvaluationSet, draw_evaluation_set
+from tomnet.experiments.claims.statistics import Estimate
 from tomnet.experiments.experiment import AgentPool
 from tomnet.experiments.false_belief.natural_swaps import take_walks
 from tomnet.experiments.false_belief.specs import mixed_spec
@@ -22,7 +23,7 @@ from tomnet.world.gridworld import SUBGOAL_MAZE
 
 WORLD = dataclasses.replace(SUBGOAL_MAZE, step_limit=16)
 TWO = ("3x3", "9x9")
-ROW = CeilingRow("3x3, 9x9", "held out", "species", 0.9, 0.8, float("nan"), 2)
+ROW = CeilingRow("3x3, 9x9", "held out", "species", Estimate(0.9, 0.8, float("nan"), 2))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -45,8 +46,8 @@ def foretold(part) -> analysis.Foretold:
     return analysis.foretell(jax.random.key(1), known_agents(TWO, part, WORLD), met(), TWO, 3)
 
 
-def by_name(measures) -> dict[str, CeilingRow]:
-    return {row.measure: row for row in analysis.rows("3x3, 9x9", "held out", measures)}
+def by_name(measures) -> dict[str, Estimate]:
+    return {row.measure: row.estimate for row in analysis.rows("3x3, 9x9", "held out", measures)}
 
 
 def test_who_knows_the_agents_themselves_does_best():
@@ -57,7 +58,7 @@ def test_who_knows_the_agents_themselves_does_best():
     assert told["held out"]["action"].mean < told["training"]["action"].mean
     assert told["held out"]["species"].mean >= told["training"]["species"].mean
     assert 0 <= told["held out"]["preferred object"].mean <= 1
-    assert told["held out"]["species"].networks == 2
+    assert told["held out"]["species"].count == 2
 
 
 def test_means_over_objects_and_discounts():
@@ -104,8 +105,8 @@ def test_a_ceiling_comes_back(tmp_path):
     assert again.command == "tomnet agents ceiling --agents 8 --seed 1 --rollouts 4"
     row = again.find("3x3, 9x9", "held out", "species")
     assert row is not None
-    assert (row.mean, row.low, row.networks) == (0.9, 0.8, 2)
-    assert np.isnan(row.high)  # too few networks for an interval
+    assert (row.estimate.mean, row.estimate.low, row.estimate.count) == (0.9, 0.8, 2)
+    assert np.isnan(row.estimate.high)  # too few networks for an interval
     assert again.find("3x3, 9x9", "training", "species") is None
 
 
@@ -121,8 +122,10 @@ def test_a_file_that_is_no_ceiling(tmp_path):
     with pytest.raises(BadFile, match="no ceiling that this tomnet can read"):
         ceiling.load_ceiling(path)
     stored(path)
-    write_json(path, {name: value for name, value in read_json(path).items() if name != "rows"})
-    with pytest.raises(BadFile, match="a part of it is missing"):
+    told = read_json(path)
+    del told["ceiling"]["rows"]
+    write_json(path, told)
+    with pytest.raises(BadFile, match="holds no ceiling: rows is missing"):
         ceiling.load_ceiling(path)
 
 

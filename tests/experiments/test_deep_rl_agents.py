@@ -1,6 +1,5 @@
 """Section 3.3: verdicts from tables made by hand, and both experiments from end to end with made-up minds."""
 
-import copy
 import json
 import shutil
 from dataclasses import replace
@@ -9,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from agents.small import made_up_population
+from figures.hand_made import with_changed
 from figures.hand_made_deep import agent_embeddings_tables, deep_rl_agents_tables
 from helpers import made_up
 
@@ -17,7 +17,9 @@ from tomnet.agents.actor_critic import NetworkConfig
 from tomnet.agents.population import save_population
 from tomnet.episodes.episode import Snapshot
 from tomnet.experiments import agent_embeddings, deep_rl_agents
-from tomnet.experiments.analysis.evaluation_set import EvaluationSet
+from tomnet.experiments.analysis.character_space import Agreement
+from tomnet.experiments.analysis.evaluation_set import EvaluationSet, Met
+from tomnet.experiments.claims.statistics import UNKNOWN, Estimate
 from tomnet.experiments.deep_rl_agents import HEADS, OBSERVERS, PAPER, SHUFFLES, SPECIES
 from tomnet.experiments.experiment import PRESETS, AgentPool, Result
 from tomnet.support.errors import TomnetError
@@ -97,40 +99,42 @@ def test_the_papers_own_numbers_reproduce(deep, embedded):
 
 def test_every_row_of_table_a1_is_there(deep):
     assert set(PAPER) == {(name, ()) for name in OBSERVERS} | set(SHUFFLES)
-    assert len(deep["losses"]) == 2 * len(PAPER) * len(HEADS)
+    assert len(deep.losses) == 2 * len(PAPER) * len(HEADS)
 
 
 def test_a_smaller_cut_is_partly_as_long_as_both_is_best(deep):
-    deep["cuts"]["consumption"]["both"]["cut"] = 0.60
+    deep = with_changed(deep, ("cuts", "consumption", "both", "cut", "mean"), 0.60)
     (claim, *_) = deep_rl_agents._claims(deep)
     assert claim.verdict == "partly"
     assert claim.value == pytest.approx(0.60 / 0.61)
     assert "consumption" in claim.unit
-    deep["cuts"]["action"]["mental"]["lead_interval"] = (-0.01, 0.2)
+    deep = with_changed(deep, ("cuts", "action", "mental", "lead", "low"), -0.01)
     assert verdicts(deep_rl_agents, deep)["D1"] == "not reproduced"
 
 
 def test_the_largest_cut_does_not_help_where_another_observer_is_as_good(deep):
-    deep["cuts"]["successor"]["char"]["lead_interval"] = (-0.1, 0.1)
+    deep = with_changed(deep, ("cuts", "successor", "char", "lead", "low"), -0.1)
     assert verdicts(deep_rl_agents, deep)["D1"] == "not reproduced"
 
 
-def test_shuffling_that_hurts_less_than_chance_could(deep):
-    def soften(*heads):
-        for row in deep["losses"]:
-            if row["shuffled"] == ["mental"] and row["observer"] == "both" and row["head"] in heads:
-                row["rise_interval"] = (-0.01, 0.1)
+def unsure(tables, chosen):
+    """The same, where nobody knows whether these shuffles hurt."""
+    losses = [
+        replace(row, rise=replace(row.rise, low=-1.0)) if row.rise and chosen(row) else row for row in tables.losses
+    ]
+    return replace(tables, losses=losses)
 
-    soften("consumption")
-    assert verdicts(deep_rl_agents, deep)["D2"] == "partly"
-    soften("successor")
-    assert verdicts(deep_rl_agents, deep)["D2"] == "not reproduced"
+
+def test_shuffling_that_hurts_less_than_chance_could(deep):
+    def softened(*heads):
+        return unsure(deep, lambda row: (row.observer, row.shuffled) == ("both", ("mental",)) and row.head in heads)
+
+    assert verdicts(deep_rl_agents, softened("consumption"))["D2"] == "partly"
+    assert verdicts(deep_rl_agents, softened("consumption", "successor"))["D2"] == "not reproduced"
 
 
 def test_training_agents_alone_do_not_decide_about_shuffling(deep):
-    for row in deep["losses"]:
-        if row["shuffled"] and row["part"] == "training":
-            row["rise_interval"] = (-1.0, 1.0)
+    deep = unsure(deep, lambda row: row.part == "training")
     assert verdicts(deep_rl_agents, deep)["D2"] == "reproduced"
 
 
@@ -138,12 +142,12 @@ def test_training_agents_alone_do_not_decide_about_shuffling(deep):
     ("gap", "verdict"), [(-0.2, "reproduced"), (0.05, "reproduced"), (0.06, "partly"), (0.16, "not reproduced")]
 )
 def test_the_worst_head_decides_about_generalisation(deep, gap, verdict):
-    deep["generalisation"]["action"]["gap"] = gap
+    deep = with_changed(deep, ("generalisation", "action", "gap", "mean"), gap)
     assert verdicts(deep_rl_agents, deep)["D3"] == verdict
 
 
 def test_an_observer_that_learned_nothing_does_not_generalise(deep):
-    deep["cuts"]["successor"]["none"]["lead_interval"] = (-0.1, 0.1)
+    deep = with_changed(deep, ("cuts", "successor", "none", "lead", "low"), -0.1)
     assert verdicts(deep_rl_agents, deep)["D3"] == "not reproduced"
 
 
@@ -152,22 +156,22 @@ def test_an_observer_that_learned_nothing_does_not_generalise(deep):
     [(0.95, "reproduced"), (0.94, "partly"), (0.79, "not reproduced"), (1 / 3, "not reproduced")],
 )
 def test_the_species_is_told(deep, accuracy, verdict):
-    deep["species"]["neighbours"]["accuracy"] = accuracy
+    deep = with_changed(deep, ("species", "neighbours", "accuracy", "mean"), accuracy)
     assert verdicts(deep_rl_agents, deep)["D4"] == verdict
 
 
 SPOILT = {
-    "species by neighbours": lambda t: t["read_outs"]["species"]["own_neighbours"].update(accuracy=0.94),
-    "species linearly": lambda t: t["read_outs"]["species"]["own_linear"].update(accuracy=0.94),
-    "object by neighbours": lambda t: t["read_outs"]["object"]["own_neighbours"].update(accuracy=0.89),
-    "blind at the prior": lambda t: t["divergence"]["blind_in_object"].update(mean=0.11),
-    "used or collapsed": lambda t: t["divergence"]["all"][4].update(mean=0.07),
+    "species by neighbours": (("read_outs", "species", "own_neighbours", "accuracy", "mean"), 0.94),
+    "species linearly": (("read_outs", "species", "own_linear", "accuracy", "mean"), 0.94),
+    "object by neighbours": (("read_outs", "object", "own_neighbours", "accuracy", "mean"), 0.89),
+    "blind at the prior": (("divergence", "blind_in_object", "mean"), 0.11),
+    "used or collapsed": (("divergence", "all", 4, "mean"), 0.07),
 }
 
 
 @pytest.mark.parametrize("condition", SPOILT)
 def test_each_of_the_five_conditions_counts(embedded, condition):
-    SPOILT[condition](embedded)
+    embedded = with_changed(embedded, *SPOILT[condition])
     met = agent_embeddings.disentangled(embedded)
     assert [name for name, holds in met.items() if not holds] == [condition]
     assert verdicts(agent_embeddings, embedded)["D5"] == "partly"
@@ -175,34 +179,32 @@ def test_each_of_the_five_conditions_counts(embedded, condition):
 
 def test_three_failures_are_too_many(embedded):
     for spoil in list(SPOILT.values())[:3]:
-        spoil(embedded)
+        embedded = with_changed(embedded, *spoil)
     assert verdicts(agent_embeddings, embedded)["D5"] == "not reproduced"
 
 
 def test_without_a_dimension_for_the_object_the_blind_are_not_at_the_prior(embedded):
-    embedded["divergence"]["blind_in_object"] = {"mean": float("nan"), "interval": (float("nan"), float("nan"))}
+    embedded = with_changed(embedded, ("divergence", "blind_in_object"), UNKNOWN)
     assert not agent_embeddings.disentangled(embedded)["blind at the prior"]
 
 
 def test_dimensions_that_are_all_used_have_not_collapsed(embedded):
-    for row in embedded["divergence"]["all"]:
-        row["mean"] = 1.0
+    for number in range(8):
+        embedded = with_changed(embedded, ("divergence", "all", number, "mean"), 1.0)
     assert not agent_embeddings.disentangled(embedded)["used or collapsed"]
 
 
 def test_two_clusters_that_are_not_the_hands_are_half_of_the_claim(embedded):
-    together = embedded["subspecies"]["agreement"]
-    together |= {"accuracy": 0.6, "correlation": 0.1, "correlation_interval": (-0.5, 0.6)}
+    hardly = Agreement(Estimate(0.6, 0.4, 0.8, 6), Estimate(0.1, -0.5, 0.6, 6), -1.0, 3, 3)
+    embedded = with_changed(embedded, ("subspecies", "agreement"), hardly)
     assert verdicts(agent_embeddings, embedded)["D6"] == "partly"
-    embedded["subspecies"]["silhouette"] = 0.4
+    embedded = with_changed(embedded, ("subspecies", "silhouette"), 0.4)
     assert verdicts(agent_embeddings, embedded)["D6"] == "not reproduced"
 
 
 def test_networks_that_all_have_one_hand_do_not_reproduce_it(embedded):
-    nothing = (float("nan"), float("nan"))
-    together = embedded["subspecies"]["agreement"]
-    together |= {"accuracy": float("nan"), "correlation": float("nan"), "correlation_interval": nothing}
-    embedded["subspecies"]["gain"] = 1.0
+    embedded = with_changed(embedded, ("subspecies", "agreement"), Agreement(UNKNOWN, UNKNOWN, 1.0, 6, 0))
+    embedded = with_changed(embedded, ("subspecies", "gain"), 1.0)
     assert verdicts(agent_embeddings, embedded)["D6"] == "not reproduced"
 
 
@@ -229,18 +231,18 @@ def test_gaps_are_relative_to_training():
         ("held out", "both", ()): {head: np.array([1.0, 1.2]) for head in HEADS},
     }
     table = deep_rl_agents.generalisation_table(losses)["action"]
-    assert table["gap"] == pytest.approx(0.1)
-    assert table["interval"] == pytest.approx((0.1 - 0.196, 0.1 + 0.196))
+    assert table.gap.mean == pytest.approx(0.1)
+    assert table.gap.interval == pytest.approx((0.1 - 0.196, 0.1 + 0.196))
 
 
 def test_cuts_are_relative_to_none_and_leads_are_paired():
     held = {"none": [2.0, 4.0], "char": [1.5, 3.5], "mental": [2.0, 4.0], "both": [1.0, 3.0]}
     losses = {("held out", name, ()): {head: np.array(loss) for head in HEADS} for name, loss in held.items()}
     table = deep_rl_agents.cut_table(losses)["action"]
-    assert table["both"]["cut"] == pytest.approx(1 / 3)
-    assert table["char"]["lead"] == pytest.approx(0.5)
-    assert table["char"]["lead_interval"] == pytest.approx((0.5, 0.5))  # the same for every agent: no doubt left
-    assert table["none"]["cut"] == 0
+    assert table["both"].cut.mean == pytest.approx(1 / 3)
+    assert table["char"].lead.mean == pytest.approx(0.5)
+    assert table["char"].lead.interval == pytest.approx((0.5, 0.5))  # the same for every agent: no doubt left
+    assert table["none"].cut.mean == 0
 
 
 # --- From end to end
@@ -279,7 +281,8 @@ def test_every_claim_is_decided_and_survives_its_file(evaluated, module):
     result = evaluated[module]
     assert tuple(claim.id for claim in result.claims) == module.EXPERIMENT.claims
     plain = json.loads(json.dumps(result.to_json()))
-    again = Result.from_json(copy.deepcopy(plain))
+    again = Result.from_json(plain, module.Tables)
+    assert again.to_json() == plain
     assert [claim.verdict for claim in again.claims] == [claim.verdict for claim in result.claims]
 
 
@@ -289,23 +292,23 @@ def test_untrained_observers_reproduce_nothing(evaluated):
 
 
 def test_the_floor_lies_below_an_observer_that_knows_nothing(evaluated):
-    for row in evaluated[deep_rl_agents].tables["floor"]["heads"].values():
-        assert row["floor"] < row["both"]
-        assert row["excess"] == pytest.approx(row["both"] - row["floor"])
+    for row in evaluated[deep_rl_agents].tables.floor.heads.values():
+        assert row.floor.mean < row.both
+        assert row.excess.mean == pytest.approx(row.both - row.floor.mean)
 
 
 def test_an_observer_without_nets_cannot_be_shuffled(evaluated):
-    rows = evaluated[deep_rl_agents].tables["losses"]
-    assert {(row["observer"], *row["shuffled"]) for row in rows} == {(name, *what) for name, what in PAPER}
-    assert all(("rise" in row) == bool(row["shuffled"]) for row in rows)
+    rows = evaluated[deep_rl_agents].tables.losses
+    assert {(row.observer, row.shuffled) for row in rows} == set(PAPER)
+    assert all((row.rise is not None) == bool(row.shuffled) for row in rows)
 
 
 def test_held_out_networks_are_the_ones_met(evaluated):
     tables = evaluated[agent_embeddings].tables
-    assert tables["met"] == {part: {"agents": 24, "encounters": 120} for part in ("training", "held out")}
-    assert [row["network"] for row in tables["subspecies"]["each"]] == [2, 3]  # after two blind ones
-    assert len(tables["posteriors"]["species"]) == 24
-    assert len(tables["dimensions"]) == 8
+    assert tables.met == {part: Met(agents=24, encounters=120) for part in ("training", "held out")}
+    assert [row.hand.network for row in tables.subspecies.each] == [2, 3]  # after two blind ones
+    assert len(tables.posteriors.species) == 24
+    assert len(tables.dimensions) == 8
 
 
 def test_meetings_are_held_once_and_belong_to_their_population(folder, tmp_path, monkeypatch):

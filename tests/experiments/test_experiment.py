@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from figures.hand_made import hand_made
 from helpers import made_up, quick_play
 
 from tomnet.agents.random_policy import RandomSpecies
@@ -19,7 +20,9 @@ from tomnet.experiments import run as running
 from tomnet.experiments.analysis.examples import plain_episode, plain_snapshot
 from tomnet.experiments.analysis.query_fields import every_cell, policy_arrows
 from tomnet.experiments.claims.claim import Claim
+from tomnet.experiments.claims.statistics import UNKNOWN, Estimate
 from tomnet.experiments.experiment import AgentPool, Experiment, ObserverSpec, Result
+from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.experiments.run import AGENTS, RESULT, load_result, run
 from tomnet.observer.tomnet import ObserverConfig
 from tomnet.observer.training import TrainingConfig
@@ -137,23 +140,41 @@ def a_claim(**changes) -> Claim:
     return Claim(**settings | changes)
 
 
+@dataclasses.dataclass(frozen=True)
+class Tables:
+    names: list[str]
+    agents: int
+    curve: Estimate
+
+
+CURVE = Estimate(0.5, 0.4, 0.6, 9)
+
+
 def test_a_result_survives_its_file():
-    result = Result("random-agents", "smoke", 3, {"curve": [{"past": 0, "kl": 0.25}]}, [a_claim()], 1.5, {"jax": "0"})
-    assert Result.from_json(json.loads(json.dumps(result.to_json()))) == result
+    result = Result("tiny-ones", "smoke", 3, Tables(["tiny"], 2, CURVE), [a_claim()], 1.5, {"jax": "0"})
+    assert Result.from_json(json.loads(json.dumps(result.to_json())), Tables) == result
 
 
 def test_a_claim_without_an_interval_survives_its_file():
-    result = Result("random-agents", "smoke", 3, {}, [a_claim(interval=None, paper="no difference")])
-    assert Result.from_json(json.loads(json.dumps(result.to_json()))) == result
+    result = Result("tiny-ones", "smoke", 3, Tables([], 2, CURVE), [a_claim(interval=None, paper="no difference")])
+    assert Result.from_json(json.loads(json.dumps(result.to_json())), Tables) == result
 
 
-def test_a_claim_whose_value_is_not_a_number_survives_its_file(tmp_path):
+def test_what_is_not_a_number_survives_its_file():
     """With few agents there may be nothing to measure; JSON has null for it."""
-    result = Result("random-agents", "smoke", 3, {}, [a_claim(value=math.nan, interval=(math.nan, math.nan))])
-    write_json(tmp_path / RESULT, result.to_json())
-    (claim,) = load_result(tmp_path).claims
-    assert math.isnan(claim.value)
-    assert claim.interval is None or all(math.isnan(bound) for bound in claim.interval)
+    result = Result("tiny-ones", "smoke", 3, Tables([], 2, UNKNOWN), [a_claim(value=math.nan)])
+    again = Result.from_json(json.loads(json.dumps(result.to_json())), Tables)
+    assert math.isnan(again.claims[0].value)
+    assert not again.tables.curve.measured
+
+
+def test_a_result_that_does_not_fit_names_the_field_in_one_line(tmp_path):
+    plain = hand_made("goal-inference").to_json()
+    plain["tables"]["comparison"]["8d"]["action"]["network"]["mean"] = "much"
+    write_json(tmp_path / RESULT, plain)
+    where = "tables.comparison.8d.action.network.mean should be a number, not 'much'"
+    with pytest.raises(BadFile, match=f"{RESULT}: holds no result of goal-inference: {where}$"):
+        load_result(tmp_path)
 
 
 @pytest.mark.parametrize("content", [{}, [], {"experiment": "random-agents", "mood": "sunny"}])
@@ -181,11 +202,13 @@ def wired(monkeypatch):
         return made_up(config)
 
     def evaluate(observers, agents, seed):
-        return {"names": list(observers), "agents": agents, "seed": seed}, [a_claim()]
+        return Tables(list(observers), agents, CURVE), [a_claim()]
 
     monkeypatch.setattr(running, "train", train)
     specs = (SPEC, ObserverSpec(**vars(SPEC) | {"name": "other"}))
-    return Experiment("tiny-ones", "Tiny", "3.1", ("1",), ("R1",), lambda preset: specs, evaluate, {}), calls
+    tiny_ones = Experiment("tiny-ones", "Tiny", "3.1", ("1",), ("R1",), lambda preset: specs, Tables, evaluate, {})
+    monkeypatch.setitem(EXPERIMENTS, tiny_ones.name, tiny_ones)
+    return tiny_ones, calls
 
 
 def test_a_run_trains_each_member_in_a_folder_of_its_own_and_writes_the_result(wired, tmp_path):
@@ -196,7 +219,7 @@ def test_a_run_trains_each_member_in_a_folder_of_its_own_and_writes_the_result(w
     drawn = calls[0]["sample"](jax.random.key(3), 2)
     assert eqx.tree_equal(drawn, SPEC.sample(jax.random.key(3), 2))
     assert calls[0]["about"]["command"] == "tomnet run tiny-ones --preset smoke --seed 5"
-    assert result.tables == {"names": ["tiny", "other"], "agents": AGENTS["smoke"], "seed": 5}
+    assert result.tables == Tables(["tiny", "other"], AGENTS["smoke"], CURVE)
     assert load_result(tmp_path) == result
 
 
@@ -225,11 +248,10 @@ def test_a_plain_episode_holds_its_real_steps_only(sampled):
     episode = jax.tree.map(lambda leaf: jnp.asarray(leaf[0, 0]), sampled.past)
     plain = plain_episode(episode)
     length = int(episode.length)
-    assert plain["actions"] == np.asarray(episode.actions)[:length].tolist()
-    assert len(plain["agent_cells"]) == length
-    assert plain["final_cell"] == int(episode.final_cell)
-    assert np.array(plain["walls"]).shape == (5, 5)
-    json.dumps(plain)
+    assert plain.actions == np.asarray(episode.actions)[:length].tolist()
+    assert len(plain.agent_cells) == length
+    assert plain.final_cell == int(episode.final_cell)
+    assert plain.walls.shape == (5, 5)
 
 
 def a_query() -> Snapshot:
@@ -237,13 +259,12 @@ def a_query() -> Snapshot:
     return Snapshot(walls, jnp.int16(3), jnp.array([10, 20, 30, -1], jnp.int16))
 
 
-def test_a_plain_snapshot_is_json():
+def test_a_plain_snapshot_has_rows_first():
     plain = plain_snapshot(a_query())
-    assert plain["agent_cell"] == 3
-    assert plain["object_cells"] == [10, 20, 30, -1]
-    assert plain["walls"][1][2] == 1
-    assert plain["walls"][2][1] == 0
-    json.dumps(plain)
+    assert plain.agent_cell == 3
+    assert plain.object_cells == [10, 20, 30, -1]
+    assert plain.walls[1, 2] == 1
+    assert plain.walls[2, 1] == 0
 
 
 def test_every_cell_is_asked_once_on_the_same_level():

@@ -234,8 +234,8 @@ def test_what_is_out_of_view_changes_no_agent_and_what_is_in_view_does(walks, ob
     for what in ("policy", "belief", "successor"):
         assert ((found.observer[what] >= 0) & (found.observer[what] <= np.log(2) + 1e-6)).all()
     table = curves(found, WORLD.size)
-    assert table["out_of_view"]["agents"]["policy"]["mean"] == 0
-    assert table["in_view"]["agents"]["policy"]["mean"] > 0
+    assert table.out_of_view.agents["policy"].mean == 0
+    assert table.in_view.agents["policy"].mean > 0
 
 
 def test_each_prediction_is_about_the_world_it_was_asked_about(walks, observer):
@@ -260,8 +260,8 @@ def test_networks_are_counted_once_whatever_they_prefer(walks):
     assert len(merged) == 2
     assert merged[0].kept.tolist() == np.concatenate([pairs.kept for pairs in walks.pairs[:4]]).tolist()
     table = swap_table(merged)
-    assert table["levels"] == 64
-    assert table["out_of_view"]["policy"]["largest"] == 0
+    assert table.levels == 64
+    assert table.out_of_view.policy.largest == 0
 
 
 def test_futures_are_rolled_out_for_some_pairs_at_each_distance(walks):
@@ -283,13 +283,14 @@ def test_agents_do_not_turn_back_less_for_what_they_cannot_see(pool, observer):
     turns = run_scenarios(jax.random.key(0), pool, scenarios, 2, observer, WORLD)
     assert turns.agents.shape == turns.observer.shape == (8, 12, 4)
     table = turning_table(turns)
-    assert [row["distance"] for row in table["by_distance"]] == [1, 3, 5]
-    assert table["out_of_view"]["agents"]["drop"] == {"mean": 0.0, "interval": (0.0, 0.0)}
-    assert table["in_view"]["agents"]["drop"]["mean"] != 0
-    assert table["gap"]["agents"] == table["in_view"]["agents"]["drop"]
-    seen, unseen = (table[side]["observer"]["drop"]["mean"] for side in ("in_view", "out_of_view"))
-    assert table["gap"]["observer"]["mean"] == pytest.approx(seen - unseen)
-    assert table["by_distance"][0]["pairs"] == 4 * 8 * 3
+    assert [row.distance for row in table.by_distance] == [1, 3, 5]
+    unmoved, moved = table.out_of_view.agents["drop"], table.in_view.agents["drop"]
+    assert (unmoved.mean, unmoved.interval) == (0.0, (0.0, 0.0))
+    assert moved.mean != 0
+    assert (table.gap["agents"].mean, table.gap["agents"].interval) == (moved.mean, moved.interval)
+    seen, unseen = (side.observer["drop"].mean for side in (table.in_view, table.out_of_view))
+    assert table.gap["observer"].mean == pytest.approx(seen - unseen)
+    assert table.by_distance[0].pairs == 4 * 8 * 3
 
 
 def test_what_a_swap_in_view_takes_more_is_counted_network_by_network():
@@ -298,17 +299,17 @@ def test_what_a_swap_in_view_takes_more_is_counted_network_by_network():
     worlds = np.stack([np.stack([without, without * (1 - drop)], 1) for drop in (0.8, 0.3)], 1)
     table = turning_table(Turns(worlds, worlds, np.array([0, 0, 1, 1]), np.array([1, 3]), reach=2))
     for who in ("agents", "observer"):
-        assert table["gap"][who]["mean"] == pytest.approx(0.5)
-        assert table["gap"][who]["interval"] == pytest.approx((0.5, 0.5))
-        assert table["in_view"][who]["swap"]["mean"] == pytest.approx(0.2 * 0.55)
+        assert table.gap[who].mean == pytest.approx(0.5)
+        assert table.gap[who].interval == pytest.approx((0.5, 0.5))
+        assert table.in_view.of(who)["swap"].mean == pytest.approx(0.2 * 0.55)
 
 
 def test_pictures_show_the_way_and_the_swap(pool):
     agent = pick(pool.agents(), 1)
     near, far = pictures(all_scenarios(SUBGOAL_MAZE), agent, WORLD)
-    assert (near["distance"], far["distance"]) == (2, 4)
-    assert far["episode"]["actions"] == [3, 3, 3, 3, 1]
-    assert far["preferred"] == 1
-    assert far["no_swap"]["object_cells"][1] == 3 * 11 + 1
-    assert far["swap"]["object_cells"][1] != 3 * 11 + 1
-    assert far["swap"]["object_cells"][4] == -1
+    assert (near.distance, far.distance) == (2, 4)
+    assert far.episode.actions == [3, 3, 3, 3, 1]
+    assert far.preferred == 1
+    assert far.no_swap.object_cells[1] == 3 * 11 + 1
+    assert far.swap.object_cells[1] != 3 * 11 + 1
+    assert far.swap.object_cells[4] == -1

@@ -12,6 +12,7 @@ from helpers import made_up, quick_play, random_encounters
 
 from tomnet.agents.random_policy import RandomSpecies
 from tomnet.experiments import experiment, random_agents
+from tomnet.experiments.claims.statistics import Estimate
 from tomnet.experiments.experiment import ObserverSpec, Result
 from tomnet.experiments.random_agents import ALPHAS, EXPERIMENT, FLAT, N_PAST, divergence, name_of, specs
 from tomnet.experiments.run import evaluate, train_observer
@@ -87,10 +88,10 @@ def test_every_claim_is_decided(result):
     [(0.5, 0.1, (0.05, 0.15)), (0.3, 0.1, (0.05, 0.15)), (0.42, 0.02, (0.0, 0.07))],
 )
 def test_a_distance_from_the_posterior_has_no_sign(probability, distance, interval):
-    row = {"probability": probability, "interval": (probability - 0.05, probability + 0.05), "bayes": 0.4}
-    measured, between = random_agents._distance(row)
-    assert measured == pytest.approx(distance)
-    assert between == pytest.approx(interval)
+    mean = Estimate(probability, probability - 0.05, probability + 0.05, 9)
+    measured = random_agents.distance_from_bayes(random_agents.Likelihood(1.0, 1, mean, bayes=0.4))
+    assert measured.mean == pytest.approx(distance)
+    assert measured.interval == pytest.approx(interval)
 
 
 def test_how_many_species_their_own_observer_predicts_best_depends_on_the_agents_drawn():
@@ -102,7 +103,7 @@ def test_how_many_species_their_own_observer_predicts_best_depends_on_the_agents
         for alpha in ALPHAS
     }
     errors[names[1], ALPHAS[0]] = (np.array([-1.0, 1.1] * (AGENTS // 2)), np.zeros(AGENTS))
-    assert random_agents._specialists(errors) == {"species": 6.0, "interval": (5.0, 6.0)}
+    assert random_agents._specialists(errors) == Estimate(6.0, 5.0, 6.0, AGENTS)
 
 
 def test_an_untrained_observer_reproduces_nothing_about_inference(result):
@@ -112,21 +113,21 @@ def test_an_untrained_observer_reproduces_nothing_about_inference(result):
 
 def test_the_tables_cover_every_species_and_number_of_past_episodes(result):
     names = [name_of((alpha,)) for alpha in ALPHAS]
-    divergences = {(row["observer"], row["past"]) for row in result.tables["bayes_divergence"]}
+    divergences = {(row.observer, row.past) for row in result.tables.bayes_divergence}
     assert divergences == {(name, past) for name in [*names, "mixture", FLAT] for past in N_PAST}
-    crossed = {(row["trained"], row["tested"]) for row in result.tables["cross_species"]}
+    crossed = {(row.trained, row.tested) for row in result.tables.cross_species}
     assert crossed == {(name, alpha) for name in names for alpha in ALPHAS}
-    assert all(row["kl"] >= 0 for row in result.tables["bayes_divergence"])
-    assert len(result.tables["embedding"]["points"]) == AGENTS
+    assert all(row.kl.mean >= 0 for row in result.tables.bayes_divergence)
+    assert len(result.tables.embedding.points) == AGENTS
 
 
 def test_exact_inference_beats_an_untrained_observer(result):
-    assert all(row["excess"] > 0 for row in result.tables["mixture"] if row["trained"] == "mixture")
+    assert all(row.excess.mean > 0 for row in result.tables.mixture if row.trained == "mixture")
 
 
 def test_the_posterior_beside_the_curve_is_the_dirichlets(result):
     """After seeing an action once and nothing else, alpha = 0.01: (0.01 + 1) / (0.05 + 1)."""
-    rows = {(row["alpha"], row["past"]): row["bayes"] for row in result.tables["likelihood"]}
+    rows = {(row.alpha, row.past): row.bayes for row in result.tables.likelihood}
     assert rows[0.01, 1] == pytest.approx(1.01 / 1.05)
     assert rows[3.0, 5] == pytest.approx(8 / 20)
     assert all(rows[alpha, 0] == pytest.approx(0.2) for alpha in ALPHAS)
@@ -134,7 +135,7 @@ def test_the_posterior_beside_the_curve_is_the_dirichlets(result):
 
 def test_the_result_survives_its_file(result):
     plain = json.loads(json.dumps(result.to_json()))
-    again = Result.from_json(plain)
+    again = Result.from_json(plain, EXPERIMENT.tables)
     assert again.claims == result.claims
     assert json.loads(json.dumps(again.to_json())) == plain
     assert plain["environment"]["agents"] == AGENTS

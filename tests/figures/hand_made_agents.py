@@ -1,10 +1,22 @@
 """Tables about deep RL agents made by hand: a 5×5 world, three objects and a subgoal, episodes of a few steps."""
 
-import copy
+import math
 from typing import Any
 
+import numpy as np
+
+from tomnet.experiments.analysis.agent_episodes import RecordedEpisode, RecordedStep
+from tomnet.experiments.analysis.belief_quality import BeliefQuality, Quality, ReliabilityBin
+from tomnet.experiments.analysis.examples import PlainEpisode, PlainSnapshot
+from tomnet.experiments.analysis.handedness import Handedness, Hands
+from tomnet.experiments.analysis.population import Performance, PopulationTables
+from tomnet.experiments.claims.statistics import Estimate, NetworkMean
+from tomnet.experiments.false_belief.acts_on_memory import ActsOnMemory, DependsOnPast
+from tomnet.experiments.false_belief.swap_effects import SwapEffect, SwapEffects, SwapTable
+from tomnet.experiments.false_belief.swap_examples import Future, SwapExample
+
 SIZE, KINDS = 5, 4
-WALLS = [[int(row == 2 and 1 <= col <= 2) for col in range(SIZE)] for row in range(SIZE)]
+WALLS = np.array([[int(row == 2 and 1 <= col <= 2) for col in range(SIZE)] for row in range(SIZE)])
 CONDITIONS = ("blind", "3x3", "5x5", "stateless-5x5")
 
 
@@ -31,107 +43,120 @@ def metrics() -> list[dict[str, Any]]:
     return rows
 
 
-def performance(base: float, networks: int) -> dict[str, Any]:
-    def measured(value: float) -> dict[str, Any]:
-        each = [value + 0.01 * i for i in range(networks)]
-        return {"mean": value, "interval": (value - 0.05, value + 0.05), "each": each}
-
-    shares = ("subgoal_first", "preferred", "preferred_if_reachable", "both", "time_out")
-    table = {"networks": networks, "interval_over": "networks", "return": measured(base), "steps": measured(20.0)}
-    return table | {name: measured(0.5) for name in shares}
+def measured(value: float, by: float = 0.05, networks: int = 3) -> NetworkMean:
+    return NetworkMean(value, value - by, value + by, networks, [value + 0.01 * i for i in range(networks)])
 
 
-def example(distance: int, change: float) -> dict[str, Any]:
-    def future(cells: list[int], policy: list[float]) -> dict[str, Any]:
-        maps = [[[(row + col) / 100 + sum(cells) / 1e4 for col in range(SIZE)] for row in range(SIZE)]] * 3
-        state = {"walls": WALLS, "agent_cell": 3, "object_cells": cells}
-        return {"state": state, "policy": policy, "belief": [[1 / 26] * 26] * KINDS, "successor": maps}
+def performance(base: float, networks: int) -> Performance:
+    share = measured(0.5, networks=networks)
+    returns, steps = measured(base, networks=networks), measured(20.0, networks=networks)
+    return Performance(networks, returns, share, share, share, share, share, steps)
+
+
+def example(distance: int, change: float) -> SwapExample:
+    def future(cells: list[int], policy: list[float]) -> Future:
+        rows, cols = np.indices((SIZE, SIZE))
+        maps = np.stack([(rows + cols) / 100 + sum(cells) / 1e4] * 3)
+        belief = np.full((KINDS, SIZE**2 + 1), 1 / (SIZE**2 + 1))
+        return Future(PlainSnapshot(WALLS, 3, cells), policy, belief, maps)
 
     same = [0.2] * 5
-    return {
-        "rule": "the first",
-        "network": 0,
-        "level": 2,
-        "preferred": 0,
-        "field_of_view": 3,
-        "distance": distance,
-        "policy_change": change,
-        "belief_change": change,
-        "episode": {
-            "walls": WALLS,
-            "agent_cells": [0, 1, 2],
-            "object_cells": [4, 20, 24, 3],
-            "actions": [3, 3, 3],
-            "final_cell": 3,
+    return SwapExample(
+        rule="the first",
+        network=0,
+        level=2,
+        draw=0,
+        preferred=0,
+        field_of_view=3,
+        distance=distance,
+        policy_change=change,
+        belief_change=change,
+        episode=PlainEpisode(WALLS, [0, 1, 2], [4, 20, 24, 3], [3, 3, 3], 3),
+        visibility=np.array(2 * [[1, 1, 1, 2, 2]] + 3 * [[0] * SIZE]),
+        rollouts=200,
+        gammas=(0.5, 0.9, 0.99),
+        no_swap=future([4, 20, 24, -1], same),
+        swap=future([20, 4, 24, -1], [0.6, 0.1, 0.1, 0.1, 0.1] if change else same),
+    )
+
+
+def swap_effect(value: float, by: float) -> SwapEffect:
+    return SwapEffect(value, value - by, value + by, 3, value)
+
+
+def swaps(sees: bool) -> SwapTable:
+    """The blind have nothing in view."""
+    seen = swap_effect(0.3125, 0.0625) if sees else swap_effect(math.nan, 0.0)
+    unmoved = swap_effect(0.0, 0.0)
+    in_view, out_of_view = SwapEffects(40 if sees else 0, seen, seen), SwapEffects(40, unmoved, unmoved)
+    return SwapTable(1 if sees else -1, 20, 24, in_view, out_of_view, [])
+
+
+def beliefs(sees: bool) -> BeliefQuality:
+    def quality(nats: float) -> Quality:
+        return Quality(100, measured_over(nats), measured_over(0.05), [ReliabilityBin(0.9, 1.0, 0.95, 0.9, 100)])
+
+    return BeliefQuality(3.25, quality(4.25), quality(0.0625) if sees else None, None, None)
+
+
+def measured_over(value: float) -> Estimate:
+    return Estimate(value, value - 0.05, value + 0.05, 3)
+
+
+def handedness(size: float, by: float, split: bool) -> Handedness:
+    hands = {"training": Hands(1, 1), "held out": Hands(0, 1)} if split else {}
+    return Handedness([], Estimate(0.0, -0.1, 0.1, 3), Estimate(size, size - by, size + by, 3), hands)
+
+
+def tables() -> PopulationTables:
+    there, never = measured(0.8125, 0.0625), measured(0.25, 0.0625)
+    acting = {name: ActsOnMemory(1, 16, there if name in ("3x3", "5x5") else never, never, []) for name in CONDITIONS}
+    return PopulationTables(
+        levels=64,
+        swap_levels=128,
+        seed=1,
+        performance={
+            "oracle": performance(1.6, 1),
+            "random": performance(-0.9, 1),
+            **{name: performance(0.2 * i, 3) for i, name in enumerate(CONDITIONS)},
         },
-        "visibility": [[2 if row < 2 < col else 1 if row < 2 else 0 for col in range(SIZE)] for row in range(SIZE)],
-        "rollouts": 200,
-        "gammas": [0.5, 0.9, 0.99],
-        "no_swap": future([4, 20, 24, -1], same),
-        "swap": future([20, 4, 24, -1], [0.6, 0.1, 0.1, 0.1, 0.1] if change else same),
-    }
+        beliefs={name: beliefs(name != "blind") for name in CONDITIONS},
+        swaps={name: swaps(name != "blind") for name in CONDITIONS},
+        acts_on_memory=acting,
+        depends_on_past={
+            name: DependsOnPast(0.0 if name.startswith("stateless") else 0.4375, [0.0], 10, 5) for name in CONDITIONS
+        },
+        handedness={
+            "oracle": handedness(0.1, 0.1, split=False),
+            **{name: handedness(0.6875, 0.0625, split=True) for name in CONDITIONS},
+        },
+        examples={"in_view": example(1, 0.345), "out_of_view": example(4, 0.0)},
+    )
 
 
-def tables() -> dict[str, Any]:
-    species = {name: performance(0.2 * i, 3) for i, name in enumerate(CONDITIONS)}
-    nothing = {"mean": float("nan"), "interval": (float("nan"), float("nan"))}  # the blind have nothing in view
-    beliefs, swaps = {}, {}
-    for name in CONDITIONS:
-        sees = name != "blind"
-        beliefs[name] = {"seen": {"cross_entropy": 0.0625} if sees else None, "unseen": {"cross_entropy": 4.25}}
-        change = {"mean": 0.3125, "interval": (0.25, 0.375)} if sees else nothing
-        unmoved = {"mean": 0.0, "interval": (0.0, 0.0)}
-        swaps[name] = {"in_view": {"policy": change}, "out_of_view": {"policy": unmoved}}
-    acting, past, hands = {}, {}, {}
-    for name in CONDITIONS:
-        remembers = name in ("3x3", "5x5")
-        there = {"mean": 0.8125, "interval": (0.75, 0.875), "each": [0.75, 0.8125, 0.875]}
-        never = {"mean": 0.25, "interval": (0.1875, 0.3125), "each": [0.1875, 0.25, 0.3125]}
-        acting[name] = {"scenarios": 16, "beyond_view": there if remembers else never, "never_there": never}
-        past[name] = {"largest_change": 0.0 if name.startswith("stateless") else 0.4375}
-        hands[name] = {
-            "mean_size": 0.6875,
-            "size_interval": (0.625, 0.75),
-            "hands": {"training": {"left": 1, "right": 1}, "held out": {"left": 0, "right": 1}},
-        }
-    made = {
-        "acts_on_memory": acting,
-        "depends_on_past": past,
-        "handedness": {"oracle": {"mean_size": 0.1, "size_interval": (0.0, 0.2)}, **hands},
-        "beliefs": beliefs,
-        "swaps": swaps,
-        "levels": 64,
-        "swap_levels": 128,
-        "seed": 1,
-        "performance": {"oracle": performance(1.6, 1), "random": performance(-0.9, 1), **species},
-        "examples": {"in_view": example(1, 0.345), "out_of_view": example(4, 0.0)},
-    }
-    return copy.deepcopy(made)
-
-
-def recorded(condition: str = "3x3", steps: int = 6) -> dict[str, Any]:
+def recorded(condition: str = "3x3", steps: int = 6) -> RecordedEpisode:
     """Along the first row, the subgoal in the fourth cell; object A, the preferred one, in the last."""
     entries = []
     for time in range(steps):
         cell = min(time, 3)
         seen = [[2 if row < 2 and abs(col - cell) < 2 else 0 for col in range(SIZE)] for row in range(SIZE)]
         entries.append(
-            {
-                "agent_cell": cell,
-                "object_cells": [4, 20, 24, 3 if time < 3 else -1],
-                "visibility": seen,
-                "belief": [0.0] * 4 + [0.75] + [0.0] * 20 + [0.25],
-                "action": 3,
-                "consumed": 3 if time == 2 else 0 if time == steps - 1 else -1,
-            }
+            RecordedStep(
+                agent_cell=cell,
+                object_cells=[4, 20, 24, 3 if time < 3 else -1],
+                visibility=np.array(seen),
+                belief=[0.0] * 4 + [0.75] + [0.0] * 20 + [0.25],
+                action=3,
+                consumed=3 if time == 2 else 0 if time == steps - 1 else -1,
+            )
         )
-    return {
-        "condition": condition,
-        "field_of_view": 3,
-        "remembers": True,
-        "network": 0,
-        "preferred": 0,
-        "walls": WALLS,
-        "steps": entries,
-        "final_cell": 4,
-    }
+    return RecordedEpisode(
+        condition=condition,
+        field_of_view=3,
+        remembers=True,
+        network=0,
+        preferred=0,
+        walls=WALLS,
+        steps=entries,
+        final_cell=4,
+    )

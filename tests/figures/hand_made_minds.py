@@ -1,170 +1,159 @@
 """Hand-made tables of sections 3.4 and 3.5: agents that see as far as they do, and an observer that nearly knows it."""
 
-from typing import Any
+from dataclasses import replace
 
-from figures.hand_made_agents import example
+import numpy as np
+from figures import hand_made_agents
+from figures.hand_made_agents import swap_effect
 
+from tomnet.experiments import belief_embeddings, explicit_beliefs, false_beliefs, false_beliefs_mixed, unseen_swaps
+from tomnet.experiments.analysis.belief_forecast import Forecast
+from tomnet.experiments.analysis.examples import PlainEpisode, PlainSnapshot
+from tomnet.experiments.belief_embeddings import Cloud, Clouds, MixedUp
+from tomnet.experiments.claims.statistics import Estimate
 from tomnet.experiments.false_belief.specs import MIXED
+from tomnet.experiments.false_belief.swap_curves import Curves, PairMean, SideBySide
+from tomnet.experiments.false_belief.swap_effects import SwapEffects, SwapTable
+from tomnet.experiments.false_belief.swap_examples import Future
+from tomnet.experiments.false_belief.turning_back import Picture, TurningTable
 
 SIZE = 11
-WALLS = [[int(row == 1 and col < 4) for col in range(SIZE)] for row in range(SIZE)]
+WALLS = np.array([[int(row == 1 and col < 4) for col in range(SIZE)] for row in range(SIZE)])
 REACH = {"blind": -1, "3x3": 1, "5x5": 2, "7x7": 3, "9x9": 4}
 MEASURED = ("policy", "belief", "successor 0.5", "successor 0.9", "successor 0.99")
 
 
-def around(value: float, by: float = 0.005) -> dict[str, Any]:
-    return {"mean": value, "interval": (value - by, value + by), "networks": 10, "pairs": 40, "largest": value}
+def around(value: float, by: float = 0.005) -> PairMean:
+    return PairMean(value, value - by, value + by, count=10, pairs=40)
 
 
-def exactly(value: float) -> dict[str, Any]:
-    return around(value, 0.0)
+def over(value: float, by: float) -> Estimate:
+    return Estimate(value, value - by, value + by, 10)
 
 
-def effects(seen: bool, far: int = 2) -> dict[str, Any]:
+def effects(seen: bool, far: int = 2) -> SideBySide:
     """Agents change only where they see; the observer is a little less sure of where that ends."""
-    agents = {name: exactly(0.0) if name in ("policy", "belief") and not seen else around(0.3) for name in MEASURED}
+    agents = {name: around(0.0, 0.0) if name in ("policy", "belief") and not seen else around(0.3) for name in MEASURED}
     observer = {
         name: around(0.2 - 0.01 * far if seen else 0.02 - 0.001 * far) if name in ("policy", "belief") else around(0.25)
         for name in MEASURED
     }
-    return {"pairs": 40, "agents": agents, "observer": observer}
+    return SideBySide(40, agents, observer)
 
 
-def curves(condition: str) -> dict[str, Any]:
+def curves(condition: str) -> Curves:
     reach = REACH[condition]
-    return {
-        "reach": reach,
-        "pairs": 400,
-        "networks": 10,
-        "in_view": effects(True),
-        "out_of_view": effects(False),
-        "by_distance": [
-            {"distance": far, "in_view": far <= reach} | effects(far <= reach, far) for far in range(1, SIZE)
-        ],
-        "ratio": {name: around(8.0, 1.0) for name in MEASURED},
-        "beyond_policy": around(0.23),
-        "by_network": {
-            what: 2 * [[effects(far <= reach, far)["observer"][what]["mean"] for far in range(1, SIZE)]]
-            for what in ("policy", "belief")
+    by_distance = [effects(far <= reach, far).at(far, reach) for far in range(1, SIZE)]
+    return Curves(
+        reach=reach,
+        pairs=400,
+        networks=10,
+        in_view=effects(True),
+        out_of_view=effects(False),
+        by_distance=by_distance,
+        ratio={name: over(8.0, 1.0) for name in MEASURED},
+        beyond_policy=around(0.23),
+        by_network={
+            what: np.array(2 * [[row.observer[what].mean for row in by_distance]]) for what in ("policy", "belief")
         },
-    }
+    )
 
 
-def agents_own(condition: str) -> dict[str, Any]:
-    """As `swap_table` has it; those with the narrowest view change most."""
+def agents_own(condition: str) -> SwapTable:
+    """Those with the narrowest view change most."""
     reach, near = REACH[condition], {"3x3": 0.5}.get(condition, 0.3)
 
-    def row(seen: bool, far: int) -> dict[str, Any]:
-        value = near if far == 1 else 0.2
-        return {what: around(value) if seen else exactly(0.0) for what in ("policy", "belief")} | {"pairs": 40}
+    def row(seen: bool, far: int) -> SwapEffects:
+        effect = swap_effect(near if far == 1 else 0.2, 0.005) if seen else swap_effect(0.0, 0.0)
+        return SwapEffects(40, effect, effect)
 
-    return {
-        "reach": reach,
-        "in_view": row(True, 1),
-        "out_of_view": row(False, 9),
-        "by_distance": [{"distance": far, "in_view": far <= reach} | row(far <= reach, far) for far in range(1, SIZE)],
-    }
+    by_distance = [row(far <= reach, far).at(far, reach) for far in range(1, SIZE)]
+    return SwapTable(reach, 10, 12, row(True, 1), row(False, 9), by_distance)
 
 
-def turning_back() -> dict[str, Any]:
-    def row(seen: bool) -> dict[str, Any]:
-        def own(drop: float, sure: float) -> dict[str, Any]:
-            return {"no_swap": around(sure), "swap": around(sure * (1 - drop)), "drop": around(drop)}
+def turning_back() -> TurningTable:
+    def own(drop: float, sure: float) -> dict[str, PairMean]:
+        return {"no_swap": around(sure), "swap": around(sure * (1 - drop)), "drop": around(drop)}
 
-        return {
-            "pairs": 40,
-            "agents": own(0.9, 0.8) if seen else own(0.9, 0.8) | {"drop": exactly(0.0)},
-            "observer": own(0.7 if seen else 0.05, 0.7),
-        }
+    def row(seen: bool) -> SideBySide:
+        agents = own(0.9, 0.8) if seen else own(0.9, 0.8) | {"drop": around(0.0, 0.0)}
+        return SideBySide(40, agents, own(0.7 if seen else 0.05, 0.7))
 
-    return {
-        "reach": 2,
-        "networks": 10,
-        "in_view": row(True),
-        "out_of_view": row(False),
-        "gap": {"agents": around(0.9), "observer": around(0.65)},
-        "by_distance": [{"distance": far, "in_view": far <= 2} | row(far <= 2) for far in range(1, 7)],
-    }
+    return TurningTable(
+        reach=2,
+        networks=10,
+        in_view=row(True),
+        out_of_view=row(False),
+        gap={"agents": over(0.9, 0.005), "observer": over(0.65, 0.005)},
+        by_distance=[row(far <= 2).at(far, reach=2) for far in range(1, 7)],
+    )
 
 
-STATE = {"walls": WALLS, "agent_cell": 4, "object_cells": [0, 88, 98, 114, -1]}
-SWAPPED = STATE | {"object_cells": [88, 0, 98, 114, -1]}
-WAY = {
-    "walls": WALLS,
-    "object_cells": [0, 88, 98, 114, 4],
-    "agent_cells": [1, 2, 3],
-    "actions": [3, 3, 3],
-    "final_cell": 4,
-}
-PICTURE = {"distance": 4, "back": 2, "preferred": 0, "episode": WAY, "no_swap": STATE, "swap": SWAPPED}
+STATE = PlainSnapshot(WALLS, agent_cell=4, object_cells=[0, 88, 98, 114, -1])
+SWAPPED = replace(STATE, object_cells=[88, 0, 98, 114, -1])
+WAY = PlainEpisode(WALLS, agent_cells=[1, 2, 3], object_cells=[0, 88, 98, 114, 4], actions=[3, 3, 3], final_cell=4)
+PICTURE = Picture(distance=4, back=2, preferred=0, episode=WAY, no_swap=STATE, swap=SWAPPED)
 
 
-def false_beliefs_tables() -> dict[str, Any]:
-    near = PICTURE | {"distance": 2}
-    return {"turning_back": turning_back(), "pictures": [near, PICTURE], "natural": {"5x5": curves("5x5")}}
+def false_beliefs_tables() -> false_beliefs.Tables:
+    return false_beliefs.Tables(turning_back(), [replace(PICTURE, distance=2), PICTURE], {"5x5": curves("5x5")})
 
 
-def false_beliefs_mixed_tables() -> dict[str, Any]:
-    return {
-        "examples": {"in_view": example(2, 0.3), "out_of_view": example(5, 0.0)},
-        "agents": {name: agents_own(name) for name in MIXED},
-        "natural": {name: curves(name) for name in MIXED},
-    }
+def false_beliefs_mixed_tables() -> false_beliefs_mixed.Tables:
+    return false_beliefs_mixed.Tables(
+        agents={name: agents_own(name) for name in MIXED},
+        natural={name: curves(name) for name in MIXED},
+        examples={"in_view": hand_made_agents.example(2, 0.3), "out_of_view": hand_made_agents.example(5, 0.0)},
+    )
 
 
-def unseen_swaps_tables() -> dict[str, Any]:
-    return {"natural": {name: curves(name) for name in MIXED[1:]}}
+def unseen_swaps_tables() -> unseen_swaps.Tables:
+    return unseen_swaps.Tables({name: curves(name) for name in MIXED[1:]})
 
 
-def explicit_beliefs_tables() -> dict[str, Any]:
-    belief = [[1 / 122] * 122 for _ in range(5)]
-    told = {"policy": [0.2] * 5, "belief": belief, "predicted_belief": belief}
-    example = {"preferred": 0, "no_swap": {"state": STATE, **told}, "swap": {"state": SWAPPED, **told}}
+def explicit_beliefs_tables() -> explicit_beliefs.Tables:
+    belief = np.full((5, SIZE**2 + 1), 1 / (SIZE**2 + 1))
+    still = Future(STATE, [0.2] * 5, belief, np.zeros((3, SIZE, SIZE)), predicted_belief=belief)
+    example = replace(hand_made_agents.example(2, 0.3), episode=WAY, no_swap=still, swap=replace(still, state=SWAPPED))
 
-    def cost(name: str) -> dict[str, Any]:
-        row = {"condition": name, "networks": 10, "share": 0.8, "share_interval": (0.75, 0.85)}
-        for what, value in {"observer": 11.0, "entropy": 9.0, "truth": 19.0}.items():
-            row |= {what: value, f"{what}_interval": (value - 0.2, value + 0.2)}
-        return row
+    def cost(name: str) -> Forecast:
+        return Forecast(name, over(0.8, 0.05), over(11.0, 0.2), over(9.0, 0.2), over(19.0, 0.2))
 
-    return {
-        "forecast": [cost(name) for name in (*MIXED, "all")],
-        "natural": {name: curves(name) for name in MIXED[1:]},
-        "examples": {"in_view": example, "out_of_view": example},
-    }
+    return explicit_beliefs.Tables(
+        forecast=[cost(name) for name in (*MIXED, "all")],
+        natural={name: curves(name) for name in MIXED[1:]},
+        examples={"in_view": example, "out_of_view": example},
+    )
 
 
-def belief_embeddings_tables() -> dict[str, Any]:
-    def cloud(x: float, y: float, dimensions: int) -> dict[str, Any]:
-        mean = [x, y, x - y][:dimensions]
-        spread = [[0.1 * (i == j) for j in range(dimensions)] for i in range(dimensions)]
-        return {"points": [mean, [value + 0.1 for value in mean]], "mean": mean, "covariance": spread}
+def belief_embeddings_tables() -> belief_embeddings.Tables:
+    def cloud(x: float, y: float, dimensions: int) -> Cloud:
+        mean = np.array([x, y, x - y], float)[:dimensions]
+        return Cloud(np.stack([mean, mean + 0.1]), mean, 0.1 * np.eye(dimensions))
 
     corners = [(1, 1), (-1, 1), (-1, -1), (1, -1)]
-    return {
-        "fields": {
-            "conditions": list(MIXED),
-            "confusion": [[0.8 if i == j else 0.05 for j in range(5)] for i in range(5)],
-            "accuracy": 0.8,
-            "hard": around(0.3, 0.05) | {"pair": ["7x7", "9x9"]},
-            "easy": around(0.02, 0.01) | {"pair": ["blind", "3x3"]},
-            "along": [0.0, 1.0, 2.0, 3.0, 4.0],
-            "order": 1.0,
-        },
-        "objects": {
-            "accuracy": 0.9,
-            "accuracy_interval": (0.88, 0.92),
-            "edges": [1.0, 1.1, 1.2, 1.0, 1.1, 1.2],
-            "unevenness": 1.2,
-            "unevenness_interval": (1.1, 1.3),
-            "dimensions": [],
-            "carrying": [2, 3, 5],
-            "blind_nats": 0.04,
-            "sighted_nats": 1.3,
-        },
-        "clouds": {
-            "fields": [cloud(far, far / 2, 2) for far in range(5)],
-            "sighted": [cloud(x, y, 3) for x, y in corners],
-            "blind": [cloud(0, 0, 3) for _ in corners],
-        },
-    }
+    return belief_embeddings.Tables(
+        fields=belief_embeddings.Fields(
+            conditions=MIXED,
+            confusion=np.where(np.eye(5), 0.8, 0.05),
+            accuracy=0.8,
+            hard=MixedUp(("7x7", "9x9"), over(0.3, 0.05)),
+            easy=MixedUp(("blind", "3x3"), over(0.02, 0.01)),
+            along=[0.0, 1.0, 2.0, 3.0, 4.0],
+            order=1.0,
+        ),
+        objects=belief_embeddings.Objects(
+            accuracy=over(0.9, 0.02),
+            edges=[1.0, 1.1, 1.2, 1.0, 1.1, 1.2],
+            unevenness=over(1.2, 0.1),
+            dimensions=[],
+            carrying=[2, 3, 5],
+            blind_nats=0.04,
+            sighted_nats=1.3,
+        ),
+        clouds=Clouds(
+            fields=[cloud(far, far / 2, 2) for far in range(5)],
+            sighted=[cloud(x, y, 3) for x, y in corners],
+            blind=[cloud(0, 0, 3) for _ in corners],
+        ),
+    )

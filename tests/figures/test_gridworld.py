@@ -1,11 +1,14 @@
 """What is drawn where: a mirrored maze still looks like a maze, so it has to be checked."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 from matplotlib.quiver import Quiver
 
+from tomnet.experiments.analysis.examples import PlainEpisode, PlainSnapshot
 from tomnet.figures.gridworld import (
     draw_expected_objects,
     draw_occupancy,
@@ -26,11 +29,11 @@ LEVEL = parse_level(
     """,
     WORLD,
 )
-STATE = {
-    "walls": np.asarray(LEVEL.walls).astype(int).tolist(),
-    "object_cells": np.asarray(LEVEL.object_cells).tolist(),
-    "agent_cell": int(LEVEL.start_cell),
-}
+STATE = PlainSnapshot(
+    walls=np.asarray(LEVEL.walls).astype(int),
+    agent_cell=int(LEVEL.start_cell),
+    object_cells=np.asarray(LEVEL.object_cells).tolist(),
+)
 UP, LEFT, STAY = 0, 2, 4
 
 
@@ -61,13 +64,12 @@ def test_a_level_is_drawn_the_way_it_is_written(axes):
 
 
 def test_an_absent_object_is_not_drawn(axes):
-    draw_query(axes, {**STATE, "object_cells": [8, -1]})
+    draw_query(axes, replace(STATE, object_cells=[8, -1]))
     assert letters(axes) == {(2, 0): "A"}
 
 
 def test_a_trajectory_points_where_the_agent_went(axes):
-    walk = {"agent_cells": [14, 10, 10, 9], "actions": [UP, STAY, LEFT, LEFT], "final_cell": 8}
-    draw_trajectory(axes, {**STATE, **walk})
+    draw_trajectory(axes, PlainEpisode(STATE.walls, [14, 10, 10, 9], STATE.object_cells, [UP, STAY, LEFT, LEFT], 8))
     assert arrows(axes) == [(2, 3, 0, -0.9), (2, 2, -0.9, 0), (1, 2, -0.5, 0)]  # the last stops short of A
     rings = [line for line in axes.lines if line.get_fillstyle() == "none"]
     assert [(list(ring.get_xdata()), list(ring.get_ydata())) for ring in rings] == [([2], [2])]
@@ -87,7 +89,7 @@ def test_the_most_probable_object_of_each_cell(axes):
     expected = np.tile([0.2, 0.6], (16, 1))
     expected[4] = [0.9, 0.05]  # row 1, col 0
     expected[15] = 0.0  # nothing is ever eaten from here
-    draw_expected_objects(axes, STATE, expected.tolist())
+    draw_expected_objects(axes, STATE, expected)
     marks = [artist for artist in axes.collections if isinstance(artist, PathCollection)]
     found = {(int(row), int(col)): mark.get_label() for mark in marks for col, row in mark.get_offsets()}
     assert found[1, 0] == "A"
@@ -100,4 +102,4 @@ def test_occupancy_spares_the_walls(axes):
     share = np.full((4, 4), 1 / 16)
     draw_occupancy(axes, STATE, share, largest=0.1)
     mesh = axes.collections[-1]
-    assert mesh.get_array().mask.reshape(4, 4).tolist() == np.asarray(STATE["walls"], bool).tolist()
+    assert mesh.get_array().mask.reshape(4, 4).tolist() == STATE.walls.astype(bool).tolist()

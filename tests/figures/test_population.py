@@ -3,14 +3,20 @@
 import io
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from figures.hand_made import with_changed
 from figures.hand_made_agents import CONDITIONS, SIZE, metrics, recorded, tables
 from matplotlib.collections import PatchCollection
 from matplotlib.figure import Figure
 from PIL import Image
 
+from tomnet.experiments.analysis.agent_episodes import RecordedEpisode
+from tomnet.experiments.analysis.examples import PlainSnapshot
+from tomnet.experiments.analysis.population import PopulationTables
+from tomnet.experiments.claims.statistics import UNKNOWN, NetworkMean
 from tomnet.figures import agent_episodes
 from tomnet.figures.gridworld import draw_belief, draw_fog, draw_level, draw_swap, with_subgoal
 from tomnet.figures.panels import compose, render
@@ -25,6 +31,10 @@ from tomnet.figures.population import (
     smooth,
 )
 from tomnet.figures.subgoal_task import outcome_of, trajectory_caption, trajectory_panels
+from tomnet.support.files import json_text
+from tomnet.support.typed_json import from_json
+
+NOT_MEASURED = NetworkMean(**vars(UNKNOWN), each=[math.nan] * 3)
 
 
 @pytest.fixture
@@ -88,22 +98,17 @@ def test_names_of_lines_move_apart_as_little_as_need_be():
 
 
 def test_every_figure_draws_the_same_from_what_json_keeps():
-    plain = json.loads(
-        json.dumps({"metrics": metrics(), "tables": tables(), "episodes": [recorded(), recorded("blind")]})
-    )
+    made, episodes = tables(), [recorded(), recorded("blind")]
 
-    def drawn() -> dict[str, bytes]:
-        panels = {
-            **learning_panels(plain["metrics"]),
-            **population_panels(plain["tables"]),
-            **trajectory_panels(plain["episodes"]),
-        }
-        assert all(len(panel.alt) > 20 for specs in panels.values() for panel in specs)
-        return {stem: render(compose(specs), "svg") for stem, specs in panels.items()}
+    def drawn(tables: PopulationTables, episodes: list[RecordedEpisode]) -> dict[str, bytes]:
+        panels = {**learning_panels(metrics()), **population_panels(tables), **trajectory_panels(episodes)}
+        assert all(len(panel.alt) > 20 for some in panels.values() for panel in some)
+        return {stem: render(compose(some), "svg") for stem, some in panels.items()}
 
-    once = drawn()
+    once = drawn(made, episodes)
     assert set(once) == {"learning-curves", "performance", "acts-on-memory", "figure-10", "trajectories"}
-    assert once == drawn()
+    kept, kept_episodes = json.loads(json_text([made, episodes]))
+    assert once == drawn(from_json(PopulationTables, kept), from_json(list[RecordedEpisode], kept_episodes))
 
 
 def test_species_come_in_order_of_what_they_see():
@@ -118,8 +123,7 @@ def test_species_come_in_order_of_what_they_see():
 
 
 def test_captions_read_their_numbers_from_the_tables():
-    made = tables()
-    made["performance"]["5x5"]["return"]["mean"] = 0.777
+    made = with_changed(tables(), ("performance", "5x5", "returns", "mean"), 0.777)
     captions = population_captions(made)
     assert "5×5 0.78" in captions["performance"]
     assert "oracle that sees everything earns 1.60" in captions["performance"]
@@ -130,27 +134,25 @@ def test_captions_read_their_numbers_from_the_tables():
 
 
 def test_a_kind_of_swap_that_was_not_found_is_left_out():
-    made = tables()
-    made["examples"]["in_view"] = None
+    made = with_changed(tables(), ("examples", "in_view"), None)
     assert "no swap in view" in population_captions(made)["figure-10"]
     assert render(compose(population_panels(made)["figure-10"]), "svg")
-    made["examples"]["out_of_view"] = None
+    made = with_changed(made, ("examples", "out_of_view"), None)
     assert set(population_panels(made)) == set(population_captions(made)) == {"performance", "acts-on-memory"}
-    made["examples"] = {}  # the condition of the figure was not evaluated
+    made = replace(made, examples={})  # the condition of the figure was not evaluated
     assert set(population_panels(made)) == {"performance", "acts-on-memory"}
 
 
 def test_what_could_not_be_measured_is_left_out_not_invented():
     made = tables()
-    for name in ("return", "subgoal_first"):
-        made["performance"]["3x3"][name] = {"mean": None, "interval": [None, None], "each": [None] * 3}
+    for name in ("returns", "subgoal_first"):
+        made = with_changed(made, ("performance", "3x3", name), NOT_MEASURED)
     assert render(compose(population_panels(made)["performance"]), "svg")
     assert "3×3 —" in population_captions(made)["performance"]
 
 
 def test_memory_is_drawn_beside_its_absence_species_by_species():
-    made = tables()["acts_on_memory"]
-    made["5x5"]["beyond_view"] = {"mean": None, "interval": [None, None], "each": [None] * 3}  # nothing beyond its view
+    made = with_changed(tables().acts_on_memory, ("5x5", "beyond_view"), NOT_MEASURED)  # nothing beyond its view
     figure = compose(memory_panels(made)["acts-on-memory"])
     (axes,) = figure.subfigs[0].axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["blind", "3×3", "5×5", "stateless 5×5"]
@@ -164,14 +166,14 @@ def test_memory_is_drawn_beside_its_absence_species_by_species():
 
 
 def test_a_subgoal_is_a_star_and_no_fifth_letter(axes):
-    state = {"walls": [[0] * SIZE for _ in range(SIZE)], "object_cells": [4, -1, 24, 13]}
+    state = PlainSnapshot(np.zeros((SIZE, SIZE), int), agent_cell=0, object_cells=[4, -1, 24, 13])
     draw_level(axes, with_subgoal(state), grid=False)
     assert sorted(text.get_text() for text in axes.texts) == ["A", "C"]
     (star,) = axes.lines
     assert star.get_marker() == "*"
     assert (star.get_ydata()[0], star.get_xdata()[0]) == (2, 3)
     eaten = Figure().subplots()
-    draw_level(eaten, with_subgoal({**state, "object_cells": [4, -1, 24, -1]}), grid=False)
+    draw_level(eaten, with_subgoal(replace(state, object_cells=[4, -1, 24, -1])), grid=False)
     assert not eaten.lines
 
 
@@ -211,8 +213,7 @@ def test_moments_hold_the_start_the_end_and_what_follows_the_subgoal():
 
 def test_what_became_of_an_episode():
     assert outcome_of(recorded()) == "ate ★ and A, 6 steps"
-    quiet = recorded(steps=1)
-    quiet["steps"][0]["consumed"] = -1
+    quiet = with_changed(recorded(steps=1), ("steps", 0, "consumed"), -1)
     assert outcome_of(quiet) == "ate nothing, 1 step"
 
 
@@ -229,8 +230,7 @@ def test_each_episode_becomes_a_picture_and_a_film(tmp_path):
 
 def test_a_title_says_when_the_object_is_believed_to_be_gone():
     assert agent_episodes._title(recorded(), 2) == "step 3, A gone: 25%"
-    sure = recorded()
-    sure["steps"][2]["belief"][-1] = 0.0
+    sure = with_changed(recorded(), ("steps", 2, "belief"), [0.0] * (SIZE**2 + 1))
     assert agent_episodes._title(sure, 2) == "step 3"
 
 

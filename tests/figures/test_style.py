@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 
+from tomnet.experiments.claims.statistics import UNKNOWN, Estimate
 from tomnet.figures import style
 
 
@@ -30,8 +31,8 @@ def test_percent():
 
 
 def test_whiskers_are_distances_and_absent_where_there_is_no_interval():
-    rows = [{"value": 0.5, "interval": (0.4, 0.7)}, {"value": None, "interval": (None, None)}, {"value": 1.0}]
-    assert style.whiskers(rows, "value", "interval") == pytest.approx(np.array([[0.1, 0, 0], [0.2, 0, 0]]))
+    estimates = [Estimate(0.5, 0.4, 0.7, 9), UNKNOWN, Estimate(1.0, math.nan, math.nan, 1)]
+    assert style.whiskers(estimates) == pytest.approx(np.array([[0.1, 0, 0], [0.2, 0, 0]]))
 
 
 def test_a_tint_runs_from_white_to_the_colour():

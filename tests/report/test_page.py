@@ -119,7 +119,7 @@ def test_results_json(folder):
     fields = {"verdict", "value", "interval", "unit", "paper", "ideal", "statement", "decided_by", "detail"}
     assert all(fields <= set(claim) for claim in written["claims"].values())
     assert set(written["experiments"]) == set(EXPERIMENTS)
-    assert written["experiments"]["goal-inference"]["tables"]["2d"]["action"]["captured"] == 0.85
+    assert written["experiments"]["goal-inference"]["tables"]["comparison"]["2d"]["action"]["captured"]["mean"] == 0.85
     assert {"device", "commit", "seed", "cores", "agents"} <= set(written["environment"])
 
 

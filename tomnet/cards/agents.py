@@ -1,18 +1,19 @@
 """The card of the pretrained deep RL agents: what they are, how they were trained, what was measured, where it ends."""
 
-from typing import Any
+from collections.abc import Mapping
 
 from ..agents.actor_critic import NetworkConfig, Rewards
-from ..agents.population import Population
-from ..experiments.analysis.handedness import HAND_GOALS
-from ..experiments.analysis.population import RETURN_GOALS
+from ..agents.population import Part, Population
+from ..experiments.analysis.handedness import HAND_GOALS, Handedness, Hands
+from ..experiments.analysis.population import RETURN_GOALS, Performance, PopulationTables
+from ..experiments.claims.statistics import Estimate
 from ..experiments.experiment import Result
 from ..experiments.false_belief.acts_on_memory import TURNING_GOALS
 from ..support.named_arrays import named_arrays
 from .observers import claims_table, code, interval_text, number_text, shortfalls, table, versions
 
 MEASURES = {
-    "return": "return",
+    "returns": "return",
     "subgoal_first": "subgoal, if in reach",
     "preferred": "preferred",
     "preferred_if_reachable": "preferred, if in reach",
@@ -27,7 +28,7 @@ ALL_NETWORKS = (
 )
 
 
-def compose_agents_card(populations: dict[str, Population], result: Result) -> str:
+def compose_agents_card(populations: dict[str, Population], result: Result[PopulationTables]) -> str:
     sections = (
         _what_they_are(populations),
         _training(populations),
@@ -35,7 +36,7 @@ def compose_agents_card(populations: dict[str, Population], result: Result) -> s
         _architecture(populations),
         _evaluation(result),
         _memory(result.tables),
-        _hands(result.tables["handedness"]),
+        _hands(result.tables.handedness),
         _use_and_limits(populations),
         shortfalls(result),
     )
@@ -121,18 +122,18 @@ def _encoder(config: NetworkConfig) -> str:
     return f"{config.depth} convolution{'s' if config.depth != 1 else ''}, {config.channels} channels"
 
 
-def _evaluation(result: Result) -> str:
+def _evaluation(result: Result[PopulationTables]) -> str:
     place, tables = result.environment, result.tables
     how = (
-        f"One episode of each network on each of {tables['levels']} levels of its own, drawn with seed {result.seed}, "
-        f"none of them met in training; swaps on {tables['swap_levels']} others "
+        f"One episode of each network on each of {tables.levels} levels of its own, drawn with seed {result.seed}, "
+        f"none of them met in training; swaps on {tables.swap_levels} others "
         f"({place.get('device', '–')}, {place.get('cores', '–')} cores, commit {place.get('commit') or '–'}). "
         "The first networks of all conditions meet the same levels, and so on. Intervals are over networks and so hold "
         "the luck of the levels; those of the oracle, which sees everything, and of the random walk are over levels."
     )
-    rows = [_performance_row(name, row) for name, row in tables["performance"].items()]
+    rows = [_performance_row(name, row) for name, row in tables.performance.items()]
     columns = ("condition", "networks", *MEASURES.values())
-    parts = ["## Evaluation", how, table(columns, rows), returns_hoped_for(tables["performance"])]
+    parts = ["## Evaluation", how, table(columns, rows), returns_hoped_for(tables.performance)]
     if result.claims:
         parts += [claims_table(result), ALL_NETWORKS]
     parts += [
@@ -143,24 +144,24 @@ def _evaluation(result: Result) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def returns_hoped_for(performance: dict[str, Any]) -> str:
+def returns_hoped_for(performance: dict[str, Performance]) -> str:
     """Who earns what was hoped for, and who does not."""
-    return _hoped_for("Returns", RETURN_GOALS, {name: row.get("return") for name, row in performance.items()})
+    return _hoped_for("Returns", RETURN_GOALS, {name: row.returns for name, row in performance.items()})
 
 
-def _hoped_for(what: str, goals: dict[str, float], measured: dict[str, Any]) -> str:
+def _hoped_for(what: str, goals: dict[str, float], measured: Mapping[str, Estimate]) -> str:
     """Empty where nobody was measured of whom something was hoped."""
     rows = []
     for name, goal in goals.items():
         if name in measured:
-            low, high = measured[name]["interval"]
+            low, high = measured[name].interval
             verdict = "reached" if low >= goal else "missed" if high < goal else "on the line"
             rows.append(f"{name} {goal:g} ({verdict})")
     return f"{what} hoped for, judged by the interval: {', '.join(rows)}." if rows else ""
 
 
-def _memory(tables: dict[str, Any]) -> str:
-    acting, past = tables["acts_on_memory"], tables["depends_on_past"]
+def _memory(tables: PopulationTables) -> str:
+    acting, past = tables.acts_on_memory, tables.depends_on_past
     how = (
         "Each network is led past its object to the subgoal, in hand-made levels towards all four sides, and asked for "
         "its next step: the probability of stepping back to where it last saw the object, where that is beyond its "
@@ -170,55 +171,49 @@ def _memory(tables: dict[str, Any]) -> str:
     )
     rows = []
     for name, row in acting.items():
-        told = [_with_interval(row[where]) for where in ("beyond_view", "never_there")]
-        rows.append((name, row["scenarios"], *told, f"{past[name]['largest_change']:.3g}"))
+        told = (_with_interval(row.beyond_view), _with_interval(row.never_there))
+        rows.append((name, row.scenarios, *told, f"{past[name].largest_change:.3g}"))
     columns = ("condition", "levels beyond its view", "steps back", "where it never was", "change by another past")
     goals = _hoped_for(
-        "Steps back beyond the view", TURNING_GOALS, {name: row["beyond_view"] for name, row in acting.items()}
+        "Steps back beyond the view", TURNING_GOALS, {name: row.beyond_view for name, row in acting.items()}
     )
     return "\n\n".join(
         part for part in ("## Do they act on what they remember?", how, table(columns, rows), goals) if part
     )
 
 
-def _hands(handedness: dict[str, Any]) -> str:
+def _hands(handedness: dict[str, Handedness]) -> str:
     """Of those who are split into parts: not of the references."""
-    told = {name: row for name, row in handedness.items() if "hands" in row}
-    sizes = {name: {"mean": row["mean_size"], "interval": row["size_interval"]} for name, row in told.items()}
+    told = {name: row for name, row in handedness.items() if row.hands}
     how = (
         "The handedness index of a network is 1 if all its moves along walls have the wall at the left hand, and -1 at "
         "the right. Its mean size, and how many networks are left- and right-handed, observers' training networks and "
         "held-out ones apart."
     )
     rows = [
-        (name, _with_interval(sizes[name]), *(f"{hands['left']}, {hands['right']}" for hands in row["hands"].values()))
+        (name, _with_interval(row.size), *(f"{hands.left}, {hands.right}" for hands in row.hands.values()))
         for name, row in told.items()
     ]
     columns = ("condition", "size of the index", "training: left, right", "held out: left, right")
-    goals = _hoped_for("Sizes", HAND_GOALS, sizes)
-    both = [_both_hands(name, told[name]["hands"]) for name in HAND_GOALS if name in told]
+    goals = _hoped_for("Sizes", HAND_GOALS, {name: row.size for name, row in told.items()})
+    both = [_both_hands(name, told[name].hands) for name in HAND_GOALS if name in told]
     parts = ("## Which hand do they follow walls with?", how, table(columns, rows), goals, *both)
     return "\n\n".join(part for part in parts if part)
 
 
-def _both_hands(name: str, hands: dict[str, dict[str, int]]) -> str:
-    short = [part for part, counts in hands.items() if not (counts["left"] and counts["right"])]
+def _both_hands(name: str, hands: dict[Part, Hands]) -> str:
+    short = [part for part, counts in hands.items() if not (counts.left and counts.right)]
     verdict = f"missed among {' and '.join(short)} networks" if short else "reached"
     return f"Both hands hoped for among training and among held-out networks: {name} ({verdict})."
 
 
-def _with_interval(row: dict[str, Any]) -> str:
-    return f"{number_text(row['mean'])} ({interval_text(row['interval'])})"
+def _with_interval(estimate: Estimate) -> str:
+    return f"{number_text(estimate.mean)} ({interval_text(estimate.interval)})"
 
 
-def _performance_row(name: str, row: dict[str, Any]) -> tuple:
-    first, *others = MEASURES
-    return (
-        name,
-        row["networks"],
-        _with_interval(row[first]),
-        *(number_text(row[measure]["mean"]) for measure in others),
-    )
+def _performance_row(name: str, row: Performance) -> tuple:
+    first, *others = (getattr(row, measure) for measure in MEASURES)
+    return (name, row.networks, _with_interval(first), *(number_text(other.mean) for other in others))
 
 
 def _use_and_limits(populations: dict[str, Population]) -> str:

@@ -1,9 +1,11 @@
 """Model cards: what a pretrained observer is, how it was trained, what was measured, where it ends."""
 
-from collections.abc import Iterator
 from typing import Any
 
+from ..experiments import deep_rl_agents, goal_inference, goal_snapshots, greedy_agents, random_agents
+from ..experiments.analysis.comparison import Comparison
 from ..experiments.claims.claim import Claim
+from ..experiments.claims.statistics import Estimate
 from ..experiments.experiment import Experiment, ObserverSpec, Result
 from ..experiments.run import check_preset
 from ..observer.tomnet import ToMnet
@@ -21,8 +23,6 @@ from .descriptions import (
 
 Observers = dict[str, tuple[ToMnet, dict[str, Any]]]
 """By name, each with what it says about itself."""
-LOSSES = ("network", "ideal", "no_past")  # the columns that make a table one of losses
-COLUMNS = (*LOSSES, "captured")
 
 
 def compose_card(experiment: Experiment, observers: Observers, result: Result) -> str:
@@ -151,41 +151,41 @@ def _claim_row(claim: Claim) -> tuple[str, ...]:
     return (claim.id, claim.verdict, number_text(claim.value), interval_text(claim.interval), ideal, claim.statement)
 
 
-def _losses(tables: dict[str, Any], spec: ObserverSpec) -> str:
+def _losses(tables: Any, spec: ObserverSpec) -> str:
     """Empty where an evaluation measured none."""
     parts = []
-    for title, heads in _loss_tables("", tables, spec):
-        rows = [(head, *(number_text(row.get(name)) for name in COLUMNS)) for head, row in heads.items()]
-        parts += [title, table(("prediction", "network", "ideal observer", "no past", "captured"), rows)]
-    if "bayes_divergence" in tables:
-        rows = [
-            (row["observer"], row["past"], number_text(row["kl"]), interval_text(row["interval"]))
-            for row in tables["bayes_divergence"]
-        ]
-        parts.append("KL from the exact Bayesian predictive, on the species that each was trained on")
-        parts.append(table(("observer", pieces(0, spec).removeprefix("0 "), "KL", "95% interval"), rows))
-    own = [row for row in tables.get("losses", ()) if not row["shuffled"]]
-    if own:
-        rows = [
-            (row["observer"], row["part"], row["head"], number_text(row["loss"]), interval_text(row["interval"]))
-            for row in own
-        ]
-        parts.append(table(("observer", "agents", "prediction", "loss", "95% interval"), rows))
+    match tables:
+        case goal_inference.Tables():
+            for name, heads in tables.comparison.items():
+                parts += [f"Observer `{name}`", _loss_table(heads)]
+        case goal_snapshots.Tables():
+            for row in tables.comparison:
+                parts += [f"After {pieces(row.past, spec)}", _loss_table(row.heads)]
+        case greedy_agents.Tables():
+            for row in tables.curve:
+                parts += [f"After {pieces(row.past, spec)}", _loss_table(row.heads)] if row.heads else []
+        case random_agents.Tables():
+            rows = [(row.observer, row.past, *_with_interval(row.kl)) for row in tables.bayes_divergence]
+            parts.append("KL from the exact Bayesian predictive, on the species that each was trained on")
+            parts.append(table(("observer", pieces(0, spec).removeprefix("0 "), "KL", "95% interval"), rows))
+        case deep_rl_agents.Tables():
+            own = [row for row in tables.losses if not row.shuffled]
+            rows = [(row.observer, row.part, row.head, *_with_interval(row.loss)) for row in own]
+            parts.append(table(("observer", "agents", "prediction", "loss", "95% interval"), rows))
     return "\n\n".join(["## Losses, in nats", *parts]) if parts else ""
 
 
-def _loss_tables(where: str, value: Any, spec: ObserverSpec) -> Iterator[tuple[str, dict[str, dict]]]:
-    """Every table of the network's losses beside the ideal observer's, wherever an experiment keeps it."""
-    if isinstance(value, list):
-        for row in value:
-            if isinstance(row, dict) and "heads" in row:
-                yield f"After {pieces(row['past'], spec)}", row["heads"]
-    if isinstance(value, dict):
-        if value and all(isinstance(row, dict) and set(LOSSES) <= row.keys() for row in value.values()):
-            yield f"Observer `{where}`", value
-            return
-        for name, inner in value.items():
-            yield from _loss_tables(name, inner, spec)
+def _loss_table(heads: dict[str, Comparison]) -> str:
+    """The network's losses beside the ideal observer's."""
+    rows = [
+        (head, *map(number_text, (row.network.mean, row.ideal, row.no_past, row.captured.mean)))
+        for head, row in heads.items()
+    ]
+    return table(("prediction", "network", "ideal observer", "no past", "captured"), rows)
+
+
+def _with_interval(estimate: Estimate) -> tuple[str, str]:
+    return number_text(estimate.mean), interval_text(estimate.interval)
 
 
 def _use_and_limits(
@@ -253,4 +253,6 @@ def number_text(value: float | None) -> str:
 
 
 def interval_text(interval: tuple[float, float] | None) -> str:
-    return "–" if interval is None else f"{number_text(interval[0])} … {number_text(interval[1])}"
+    if interval is None or any(end != end for end in interval):  # it could not be measured
+        return "–"
+    return f"{number_text(interval[0])} … {number_text(interval[1])}"

@@ -22,6 +22,7 @@ from .console import (
 
 if TYPE_CHECKING:
     from ..agents.population import Population
+    from ..experiments.analysis.population import PopulationTables
     from ..experiments.experiment import Result
 
 Where = Annotated[
@@ -187,7 +188,7 @@ class Ceiling:
 AGENT_COMMANDS: dict[str, type] = {"train": Train, "evaluate": Evaluate, "show": Show, "ceiling": Ceiling}
 
 
-def measure(populations: "dict[str, Population]", *, levels: int, seed: int) -> "Result":
+def measure(populations: "dict[str, Population]", *, levels: int, seed: int) -> "Result[PopulationTables]":
     """What a population is like, in the shape of an experiment's result."""
     from ..experiments.analysis.population import evaluate_population
     from ..experiments.experiment import Result

@@ -12,8 +12,10 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from ..experiments.analysis.ceiling import CeilingRow
+    from ..experiments.analysis.population import PopulationTables
     from ..experiments.ceiling import Ceiling
     from ..experiments.claims.claim import Claim
+    from ..experiments.claims.statistics import Estimate
     from ..experiments.experiment import Result
 
 PIPE_WIDTH = 200  # in a pipe there is no edge to wrap at
@@ -81,65 +83,48 @@ def shown_verdict(claim: "Claim", result: "Result") -> str:
     return "not trained to decide this" if "smoke" in result.preset.split(" and ") else claim.verdict
 
 
-def print_performance(result: "Result") -> None:
+def print_performance(result: "Result[PopulationTables]") -> None:
     """What each condition of a population earns, beside the oracle and the random walk."""
-    measures = {
-        "return": 3,
-        "subgoal_first": 3,
-        "preferred": 3,
-        "preferred_if_reachable": 3,
-        "time_out": 3,
-        "steps": 1,
-    }
     rows = []
-    for name, row in result.tables["performance"].items():
-        low, high = row["return"]["interval"]
-        numbers = [f"{row[measure]['mean']:.{digits}f}" for measure, digits in measures.items()]
-        rows.append((name, row["networks"], numbers[0], f"{low:.3f} … {high:.3f}", *numbers[1:]))
+    for name, row in result.tables.performance.items():
+        shares = (row.subgoal_first, row.preferred, row.preferred_if_reachable, row.time_out)
+        numbers = (*(f"{share.mean:.3f}" for share in shares), f"{row.steps.mean:.1f}")
+        low, high = row.returns.interval
+        rows.append((name, row.networks, f"{row.returns.mean:.3f}", f"{low:.3f} … {high:.3f}", *numbers))
     columns = ("condition", "networks", "return", "95% interval", "subgoal first", "preferred", "if reachable")
-    title = f"{result.tables['levels']} levels, seed {result.seed}"
+    title = f"{result.tables.levels} levels, seed {result.seed}"
     print_table((*columns, "time-outs", "steps"), rows, title)
 
 
-def print_beliefs_and_swaps(result: "Result") -> None:
+def print_beliefs_and_swaps(result: "Result[PopulationTables]") -> None:
     """How good the beliefs of each condition are, and what a swap does to its next action."""
-
-    def mean(part: dict[str, Any] | None, name: str) -> str:
-        return _number(None if part is None else part[name]["mean"] if isinstance(part[name], dict) else part[name])
-
-    beliefs, swaps = result.tables["beliefs"], result.tables["swaps"]
-    rows = [
-        (
-            name,
-            *(mean(beliefs[name][which], "cross_entropy") for which in ("seen", "unseen")),
-            *(mean(swaps[name][where], "policy") for where in ("in_view", "out_of_view")),
-        )
-        for name in beliefs
-    ]
+    rows = []
+    for name, belief in result.tables.beliefs.items():
+        told = [_number(quality.cross_entropy.mean if quality else None) for quality in (belief.seen, belief.unseen)]
+        swaps = result.tables.swaps[name]
+        rows.append((name, *told, *(_number(side.policy.mean) for side in (swaps.in_view, swaps.out_of_view))))
     columns = ("condition", "belief, object seen", "object unseen", "swap in view", "swap out of view")
     print_table(columns, rows, "nats: cross-entropy of beliefs with the truth; D_JS of next actions, swapped or not")
 
 
-def print_memory(result: "Result") -> None:
+def print_memory(result: "Result[PopulationTables]") -> None:
     """Whether each condition acts on what it remembers, and whether the past can change what it does at all."""
-    acting, past = result.tables["acts_on_memory"], result.tables["depends_on_past"]
     rows = []
-    for name, row in acting.items():
-        numbers = [text for where in ("beyond_view", "never_there") for text in _measured(row[where])]
-        rows.append((name, *numbers, f"{past[name]['largest_change']:.3g}"))
+    for name, row in result.tables.acts_on_memory.items():
+        numbers = (*_measured(row.beyond_view), *_measured(row.never_there))
+        rows.append((name, *numbers, f"{result.tables.depends_on_past[name].largest_change:.3g}"))
     columns = ("condition", "beyond view", "95% interval", "never there", "95% interval", "change by another past")
     title = "probability of stepping back to where the favourite was last seen, and there where it never was"
     print_table(columns, rows, title)
 
 
-def print_hands(result: "Result") -> None:
+def print_hands(result: "Result[PopulationTables]") -> None:
     """Which hand each condition's networks follow walls with."""
     rows = []
-    for name, row in result.tables["handedness"].items():
-        if "hands" in row:
-            counts = [f"{hands['left']} : {hands['right']}" for hands in row["hands"].values()]
-            size = {"mean": row["mean_size"], "interval": row["size_interval"]}
-            rows.append((name, *_measured(size), *counts))
+    for name, row in result.tables.handedness.items():
+        if row.hands:
+            counts = [f"{hands.left} : {hands.right}" for hands in row.hands.values()]
+            rows.append((name, *_measured(row.size), *counts))
     columns = ("condition", "size", "95% interval", "left : right, training", "left : right, held out")
     print_table(columns, rows, "handedness at walls: mean size of the index, and networks of each hand")
 
@@ -151,7 +136,7 @@ def print_ceiling(ceiling: "Ceiling") -> None:
         if row.known == "held out":
             other = ceiling.find(row.population, "training", row.measure)
             told = [text for one in (row, other) for text in _estimate(one)]
-            rows.append((row.measure, *told, row.networks, row.population))
+            rows.append((row.measure, *told, row.estimate.count, row.population))
     columns = (
         "measure",
         "agents known",
@@ -166,12 +151,12 @@ def print_ceiling(ceiling: "Ceiling") -> None:
 
 
 def _estimate(row: "CeilingRow | None") -> tuple[str, str]:
-    return ("–", "–") if row is None else _measured({"mean": row.mean, "interval": (row.low, row.high)})
+    return ("–", "–") if row is None else _measured(row.estimate)
 
 
-def _measured(row: dict[str, Any]) -> tuple[str, str]:
+def _measured(estimate: "Estimate") -> tuple[str, str]:
     """A mean and its interval."""
-    return _number(row["mean"]), " … ".join(map(_number, row["interval"]))
+    return _number(estimate.mean), " … ".join(map(_number, estimate.interval))
 
 
 def _number(value: float | None) -> str:

@@ -80,7 +80,7 @@ class SallyAnne:
             for path in save(draw_story(story), self.out):
                 print(path)
         chosen = "" if self.network is not None else ": of those held out, the one that acts most clearly on its belief"
-        say(f"network {story['network']}{chosen}; after {time.monotonic() - started:.0f} s")
+        say(f"network {story.network}{chosen}; after {time.monotonic() - started:.0f} s")
 
 
 def observer_of(model: Path | None, condition: str) -> "tuple[ToMnet, dict[str, str]]":

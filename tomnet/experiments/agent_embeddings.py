@@ -11,11 +11,10 @@ Needs the pretrained agents of the zoo, or a folder of populations that `tomnet 
 
 import dataclasses
 from pathlib import Path
-from typing import Any
 
 import jax
 import numpy as np
-from jaxtyping import Key, Scalar
+from jaxtyping import Float, Key, Scalar
 
 from ..agents.actor_critic import DeepAgent
 from ..agents.population import Part
@@ -27,26 +26,29 @@ from ..support.trees import pick
 from ..world.gridworld import SUBGOAL_MAZE, Level
 from .analysis.character_space import (
     COLLAPSED,
+    READ_OUTS,
     USED,
+    Agreement,
     Clusters,
+    Confusion,
+    Dimension,
+    Factor,
     agreement,
     confusion,
     dimension_table,
     dimensions_of,
-    linear_read_out,
-    neighbour_read_out,
     shown_pair,
     two_clusters,
 )
-from .analysis.evaluation_set import EvaluationSet, predict_everything, read_everything
-from .analysis.examples import plain_snapshot
-from .analysis.handedness import index, moves_along_walls
+from .analysis.evaluation_set import EvaluationSet, Met, predict_everything, read_everything
+from .analysis.examples import PlainSnapshot, plain_snapshot
+from .analysis.handedness import index_interval, moves_along_walls
 from .analysis.population import behave, draw_levels
 from .analysis.query_fields import every_cell, policy_arrows
 from .claims.claim import Claim, verdict
 from .claims.divergence import jensen_shannon
 from .claims.statements import STATEMENTS
-from .claims.statistics import bootstrap, mean_interval
+from .claims.statistics import UNKNOWN, Estimate, mean_interval
 from .deep_rl_agents import ENCOUNTERS, SPECIES, species_evaluation_sets
 from .experiment import AgentPool, Experiment, ObserverSpec, Preset
 from .presets import DEEP_OBSERVER, DEEP_TRAINING
@@ -54,6 +56,7 @@ from .presets import DEEP_OBSERVER, DEEP_TRAINING
 BLIND, STATELESS = SPECIES.index("blind"), SPECIES.index("stateless-5x5")
 BETA = 0.01  # nats of loss for a nat in the embeddings, at last
 SPECIES_TOLD, OBJECT_TOLD = 0.95, 0.90  # accuracies, each from the dimensions that carry it
+NOT_AT_ALL = dataclasses.replace(UNKNOWN, mean=0.0)  # told from no dimension
 AT_PRIOR = 0.1  # nats: blind agents, in every dimension that carries the object
 # Of two clusters: BIC, silhouette; share whose hand they tell. Ten points of one Gaussian cloud in 1 to 3 dimensions
 # pass the first two in at most 2.5% of cases (400 simulated clouds each).
@@ -68,9 +71,121 @@ def specs(preset: Preset, folder: Path | None = None) -> tuple[ObserverSpec, ...
     return (ObserverSpec("bottleneck", pool, SUBGOAL_MAZE, ENCOUNTERS, observer, training, reuse=5),)
 
 
+@dataclasses.dataclass(frozen=True)
+class Divergence:
+    """Nats in each dimension on held-out agents."""
+
+    all: list[Estimate]
+    species: dict[str, list[Estimate]]
+    blind_in_object: Estimate  # the most that blind agents have in a dimension that carries the object
+
+
+@dataclasses.dataclass(frozen=True)
+class FactorReadOut:
+    """From some dimensions; nothing can be told from none of them."""
+
+    dimensions: list[int]
+    accuracy: Estimate
+    confusion: Confusion | None
+
+
+@dataclasses.dataclass(frozen=True)
+class FactorReadOuts:
+    """A factor told from all dimensions, and from its own: those that carry it."""
+
+    chance: float
+    all_neighbours: FactorReadOut
+    all_linear: FactorReadOut
+    own_neighbours: FactorReadOut
+    own_linear: FactorReadOut
+
+
+@dataclasses.dataclass(frozen=True)
+class PosteriorPair:
+    """Each agent's first posterior, in two dimensions."""
+
+    dimensions: list[int]
+    carrying: int  # how many dimensions carry the factor
+    mean: Float[np.ndarray, "agent 2"]
+    deviation: Float[np.ndarray, "agent 2"]
+
+
+@dataclasses.dataclass(frozen=True)
+class ShownPosteriors:
+    """The posteriors that Fig. 8 draws."""
+
+    species: list[str]
+    preferred: list[int]
+    pairs: dict[str, PosteriorPair]  # by factor
+
+
+@dataclasses.dataclass(frozen=True)
+class Hand:
+    """Which hand a network follows walls with, on levels that no observer saw it on."""
+
+    network: int
+    index: Estimate
+    moves: int
+
+
+@dataclasses.dataclass(frozen=True)
+class ClusteredNetwork:
+    hand: Hand
+    cluster: int
+    along: float  # the clusters' axis, from their middle
+    preferred: int
+    mean: Float[np.ndarray, "encounter 2"]  # of its posteriors, in the two dimensions shown
+    deviation: Float[np.ndarray, "encounter 2"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Subspecies:
+    """Clusters among stateless networks, found without labels, beside the hand that each follows walls with."""
+
+    dimensions: list[int]  # in which clusters are looked for
+    gain: float
+    silhouette: float
+    pair: list[int]  # the two dimensions shown
+    agreement: Agreement
+    centres: Float[np.ndarray, "cluster 2"]
+    each: list[ClusteredNetwork]
+
+
+@dataclasses.dataclass(frozen=True)
+class ShownField:
+    """Resultant vectors of the policies expected at the two clusters' means, and D_JS between those policies."""
+
+    query: PlainSnapshot
+    one: Float[np.ndarray, "cell 2"]
+    other: Float[np.ndarray, "cell 2"]
+    divergence: Float[np.ndarray, "cell"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Fields:
+    """Fig. 9c: policies expected of an agent at each cluster's mean, from every cell; and which way they turn."""
+
+    shown: list[ShownField]
+    rule: str
+    levels: int
+    anticlockwise: list[Estimate]
+    difference: Estimate
+
+
+@dataclasses.dataclass(frozen=True)
+class Tables:
+    met: dict[Part, Met]
+    dimensions: list[Dimension]  # judged by the agents of the training set
+    divergence: Divergence
+    read_outs: dict[Factor, FactorReadOuts]
+    posteriors: ShownPosteriors
+    subspecies: Subspecies
+    fields: Fields
+
+
 def evaluate(
     observers: dict[str, ToMnet], agents: int, seed: int, folder: Path | None = None
-) -> tuple[dict[str, Any], list[Claim]]:
+) -> tuple[Tables, list[Claim]]:
     *_, hand_key, field_key = jax.random.split(
         stream(seed, EVALUATION_STREAM), 4
     )  # the first two are of the encounters
@@ -80,17 +195,17 @@ def evaluate(
     held_out = met["held out"]
     posteriors = Posteriors.of(readings["held out"])
     dimensions = _dimensions(met["training"], readings["training"])
-    tables: dict[str, Any] = {
-        "met": {part: {"agents": one.count, "encounters": len(one.who)} for part, one in met.items()},
-        "dimensions": dimensions,
-        "divergence": divergence_table(held_out, posteriors.nats, dimensions_of(dimensions, "object")),
-        "read_outs": read_out_table(met, readings, dimensions),
-        "posteriors": _shown(held_out, posteriors, dimensions),
-    }
     stage("which hand each stateless network follows walls with")
-    hands = hand_table(hand_key, held_out)
-    tables["subspecies"], clusters = subspecies_table(held_out, posteriors, dimensions, hands)
-    tables["fields"] = _fields(field_key, observer, clusters)
+    subspecies, clusters = subspecies_table(held_out, posteriors, dimensions, hand_table(hand_key, held_out))
+    tables = Tables(
+        met={part: Met.of(one) for part, one in met.items()},
+        dimensions=dimensions,
+        divergence=divergence_table(held_out, posteriors.nats, dimensions_of(dimensions, "object")),
+        read_outs=read_out_table(met, readings, dimensions),
+        posteriors=_shown(held_out, posteriors, dimensions),
+        subspecies=subspecies,
+        fields=_fields(field_key, observer, clusters),
+    )
     return tables, _claims(tables)
 
 
@@ -113,88 +228,70 @@ class Posteriors:
 # --- What the dimensions hold (Fig. 8)
 
 
-def _dimensions(met: EvaluationSet, reading: Reading) -> list[dict[str, Any]]:
-    """What each dimension is about, judged by the agents of the training set."""
+def _dimensions(met: EvaluationSet, reading: Reading) -> list[Dimension]:
     posteriors = Posteriors.of(reading)
     return dimension_table(
         met.means(posteriors.nats), met.means(posteriors.mean), met.species, met.preferred, met.species != BLIND
     )
 
 
-def divergence_table(met: EvaluationSet, nats: np.ndarray, of_object: list[int]) -> dict[str, Any]:
-    """Nats in each dimension on held-out agents, by species; and the blind agents' where the object is told."""
+def divergence_table(met: EvaluationSet, nats: np.ndarray, of_object: list[int]) -> Divergence:
+    """`of_object`: the dimensions that carry the object."""
     each = met.means(nats)
-    table: dict[str, Any] = {"all": [_mean(column) for column in each.T]}
-    table["species"] = {
-        name: [_mean(column) for column in each[met.species == kind].T] for kind, name in enumerate(SPECIES)
+    species = {
+        name: [mean_interval(column) for column in each[met.species == kind].T] for kind, name in enumerate(SPECIES)
     }
-    told = [table["species"][SPECIES[BLIND]][dimension] for dimension in of_object]
-    table["blind_in_object"] = max(told, key=lambda row: row["mean"]) if told else _nothing()
-    return table
-
-
-def _mean(values: np.ndarray) -> dict[str, Any]:
-    return dict(zip(("mean", "interval"), mean_interval(values))) if len(values) else _nothing()
-
-
-def _nothing() -> dict[str, Any]:
-    return {"mean": float("nan"), "interval": (float("nan"), float("nan"))}
+    told = [species[SPECIES[BLIND]][dimension] for dimension in of_object]
+    most = max(told, key=lambda nats: nats.mean) if told else UNKNOWN
+    return Divergence([mean_interval(column) for column in each.T], species, most)
 
 
 def read_out_table(
-    met: dict[Part, EvaluationSet], readings: dict[Part, Reading], dimensions: list[dict[str, Any]]
-) -> dict[str, dict[str, Any]]:
+    met: dict[Part, EvaluationSet], readings: dict[Part, Reading], dimensions: list[Dimension]
+) -> dict[Factor, FactorReadOuts]:
     """Species, and preferred object of sighted agents: told from all dimensions, and from those that carry it."""
-    tested = met["held out"]
     points = {part: np.asarray(reading.character.mean) for part, reading in readings.items()}
-    table = {}
-    for factor, kinds in {"species": len(SPECIES), "object": int(tested.preferred.max()) + 1}.items():
-        labels = {part: (one.species if factor == "species" else one.preferred)[one.who] for part, one in met.items()}
+    everything = list(range(len(dimensions)))
+
+    def read_outs(factor: Factor, kinds: int) -> FactorReadOuts:
         # nobody can tell what the blind like: they cannot find it themselves
         asked = {part: (factor == "species") | (one.species[one.who] != BLIND) for part, one in met.items()}
-        table[factor] = {"chance": 1 / kinds}
-        for name, chosen in {"all": list(range(len(dimensions))), "own": dimensions_of(dimensions, factor)}.items():
-            for how, read_out in {"neighbours": neighbour_read_out, "linear": linear_read_out}.items():
-                row: dict[str, Any] = {"dimensions": chosen, "accuracy": 0.0, "interval": None, "confusion": None}
-                if chosen:
-                    learnt, true = labels["training"][asked["training"]], labels["held out"][asked["held out"]]
-                    told = read_out(
-                        points["training"][asked["training"]][:, chosen],
-                        learnt,
-                        points["held out"][asked["held out"]][:, chosen],
-                    )
-                    who = tested.who[asked["held out"]]
-                    right = np.array([(told == true)[who == agent].mean() for agent in np.unique(who)])
-                    row["accuracy"], row["interval"] = mean_interval(right)
-                    row["confusion"] = confusion(true, told, kinds)
-                table[factor][f"{name}_{how}"] = row
-    return table
+        labels = {part: (one.species if factor == "species" else one.preferred)[one.who] for part, one in met.items()}
+        (learnt, true), (known, tested) = (
+            [values[part][asked[part]] for part in ("training", "held out")] for values in (labels, points)
+        )
+        who = met["held out"].who[asked["held out"]]
+
+        def told_from(chosen: list[int], how: str) -> FactorReadOut:
+            if not chosen:
+                return FactorReadOut([], NOT_AT_ALL, None)
+            told = READ_OUTS[how](known[:, chosen], learnt, tested[:, chosen])
+            right = np.array([(told == true)[who == agent].mean() for agent in np.unique(who)])
+            return FactorReadOut(chosen, mean_interval(right), confusion(true, told, kinds))
+
+        own = dimensions_of(dimensions, factor)
+        rows = [told_from(chosen, how) for chosen in (everything, own) for how in ("neighbours", "linear")]
+        return FactorReadOuts(1 / kinds, *rows)
+
+    objects = int(met["held out"].preferred.max()) + 1
+    return {"species": read_outs("species", len(SPECIES)), "object": read_outs("object", objects)}
 
 
-def _shown(met: EvaluationSet, posteriors: Posteriors, dimensions: list[dict[str, Any]]) -> dict[str, Any]:
-    """The posteriors that Fig. 8 draws: each agent's first, in two dimensions for each factor."""
-    first = met.first
-    return {
-        "species": [SPECIES[kind] for kind in met.species],
-        "preferred": met.preferred.tolist(),
-        "pairs": {
-            factor: {
-                "dimensions": pair,
-                "carrying": len(dimensions_of(dimensions, factor)),
-                "mean": posteriors.mean[first][:, pair].tolist(),
-                "deviation": posteriors.deviation[first][:, pair].tolist(),
-            }
-            for factor in ("species", "object")
-            for pair in [shown_pair(dimensions, factor)]
-        },
-    }
+def _shown(met: EvaluationSet, posteriors: Posteriors, dimensions: list[Dimension]) -> ShownPosteriors:
+    def pair(factor: Factor) -> PosteriorPair:
+        shown, first = shown_pair(dimensions, factor), met.first
+        mean, deviation = posteriors.mean[first][:, shown], posteriors.deviation[first][:, shown]
+        return PosteriorPair(shown, len(dimensions_of(dimensions, factor)), mean, deviation)
+
+    pairs = {"species": pair("species"), "object": pair("object")}
+    return ShownPosteriors([SPECIES[kind] for kind in met.species], met.preferred.tolist(), pairs)
 
 
 # --- Subspecies (Fig. 9)
 
 
-def hand_table(key: Key[Scalar, ""], met: EvaluationSet) -> list[dict[str, Any]]:
-    """The handedness of each stateless network, on levels that no observer saw it on."""
+def hand_table(key: Key[Scalar, ""], met: EvaluationSet) -> list[Hand]:
+    """Of each stateless network."""
     level_key, act_key = jax.random.split(key)
     levels = draw_levels(level_key, HAND_LEVELS, SUBGOAL_MAZE)
     rows = []
@@ -203,10 +300,7 @@ def hand_table(key: Key[Scalar, ""], met: EvaluationSet) -> list[dict[str, Any]]
         agent: DeepAgent = pick(met.agents, int(np.flatnonzero(met.network == network)[0]))
         episodes, _ = behave(jax.random.fold_in(act_key, int(network)), agent, levels, SUBGOAL_MAZE)
         left, right = moves_along_walls(episodes)
-        value, interval = float("nan"), (float("nan"), float("nan"))
-        if left.sum() + right.sum():
-            value, interval = bootstrap(index, left, right)
-        rows.append({"network": int(network), "index": value, "interval": interval, "moves": int((left + right).sum())})
+        rows.append(Hand(int(network), index_interval(left, right), int((left + right).sum())))
     return rows
 
 
@@ -215,49 +309,42 @@ def _stateless_networks(met: EvaluationSet) -> np.ndarray:
 
 
 def subspecies_table(
-    met: EvaluationSet, posteriors: Posteriors, dimensions: list[dict[str, Any]], hands: list[dict[str, Any]]
-) -> tuple[dict[str, Any], Clusters]:
-    """Clusters among stateless networks, found without labels, beside the hand that each follows walls with.
+    met: EvaluationSet, posteriors: Posteriors, dimensions: list[Dimension], hands: list[Hand]
+) -> tuple[Subspecies, Clusters]:
+    """The table, and the clusters with their centres in all dimensions, for predictions.
 
     Agents of one network differ in what they prefer and in nothing else, so that a network counts once; and clusters
     are looked for where preferences do not show.
     """
-    networks = _stateless_networks(met)
-    where = [row["dimension"] for row in dimensions if row["used"] and row["carries"] != "object"]
+    where = [row.dimension for row in dimensions if row.used and row.carries != "object"]
     where = where or list(range(len(dimensions)))
     each = met.means(posteriors.mean)
-    points = np.stack([each[met.network == network].mean(0) for network in networks])
+    points = np.stack([each[met.network == network].mean(0) for network in _stateless_networks(met)])
     clusters = two_clusters(points[:, where])
     along = clusters.along(points[:, where])
-    hand = np.array([row["index"] for row in hands])
-    table: dict[str, Any] = {
-        "networks": len(networks),
-        "dimensions": where,
-        "gain": clusters.gain,
-        "silhouette": clusters.silhouette,
-        "pair": shown_pair(dimensions, "species"),
-        "agreement": agreement(along, clusters.labels, np.nan_to_num(hand)),
-        "each": [
-            {**row, "cluster": int(label), "along": float(place)}
-            for row, label, place in zip(hands, clusters.labels, along)
-        ],
-    }
-    pair = table["pair"]
-    # in all dimensions, for predictions; an empty cluster is where everyone is
+    pair = shown_pair(dimensions, "species")
     parts = [points[clusters.labels == side] for side in (0, 1)]
-    whole = np.stack([(part if len(part) else points).mean(0) for part in parts])
-    table["centres"] = whole[:, pair].tolist()
-    for row in table["each"]:
-        agent = int(np.flatnonzero(met.network == row["network"])[0])
+    whole = np.stack([(part if len(part) else points).mean(0) for part in parts])  # an empty one is where everyone is
+
+    def clustered(hand: Hand, cluster: int, along: float) -> ClusteredNetwork:
+        agent = int(np.flatnonzero(met.network == hand.network)[0])
         encounters = np.flatnonzero(met.who == agent)
-        row["preferred"] = int(met.preferred[agent])
-        row["mean"] = posteriors.mean[encounters][:, pair].tolist()
-        row["deviation"] = posteriors.deviation[encounters][:, pair].tolist()
+        mean, deviation = posteriors.mean[encounters][:, pair], posteriors.deviation[encounters][:, pair]
+        return ClusteredNetwork(hand, cluster, along, int(met.preferred[agent]), mean, deviation)
+
+    table = Subspecies(
+        dimensions=where,
+        gain=clusters.gain,
+        silhouette=clusters.silhouette,
+        pair=pair,
+        agreement=agreement(along, clusters.labels, np.nan_to_num([hand.index.mean for hand in hands])),
+        centres=whole[:, pair],
+        each=[clustered(hand, int(side), float(at)) for hand, side, at in zip(hands, clusters.labels, along)],
+    )
     return table, dataclasses.replace(clusters, centres=whole)
 
 
-def _fields(key: Key[Scalar, ""], observer: ToMnet, clusters: Clusters) -> dict[str, Any]:
-    """Fig. 9c: policies expected of an agent at each cluster's mean, from every cell; and which way they turn."""
+def _fields(key: Key[Scalar, ""], observer: ToMnet, clusters: Clusters) -> Fields:
     levels = draw_levels(key, FIELD_LEVELS, SUBGOAL_MAZE)
     shown, turns = [], []
     for number in range(FIELD_LEVELS):
@@ -271,22 +358,15 @@ def _fields(key: Key[Scalar, ""], observer: ToMnet, clusters: Clusters) -> dict[
         one, other = (policy_arrows(policy) for policy in policies)
         turns.append([circulation(arrows, query) for arrows in (one, other)])
         if number < SHOWN_LEVELS:
-            shown.append(
-                {
-                    "query": plain_snapshot(query),
-                    "one": one.tolist(),
-                    "other": other.tolist(),
-                    "divergence": jensen_shannon(*policies).tolist(),
-                }
-            )
+            shown.append(ShownField(plain_snapshot(query), one, other, jensen_shannon(*policies)))
     turns = np.array(turns)
-    return {
-        "shown": shown,
-        "rule": f"the first {SHOWN_LEVELS} of {FIELD_LEVELS} levels",
-        "levels": FIELD_LEVELS,
-        "anticlockwise": [_mean(turns[:, side]) for side in (0, 1)],
-        "difference": _mean(turns[:, 0] - turns[:, 1]),
-    }
+    return Fields(
+        shown=shown,
+        rule=f"the first {SHOWN_LEVELS} of {FIELD_LEVELS} levels",
+        levels=FIELD_LEVELS,
+        anticlockwise=[mean_interval(turns[:, side]) for side in (0, 1)],
+        difference=mean_interval(turns[:, 0] - turns[:, 1]),
+    )
 
 
 def circulation(arrows: np.ndarray, query: Snapshot) -> float:
@@ -304,80 +384,79 @@ def circulation(arrows: np.ndarray, query: Snapshot) -> float:
 # --- Claims
 
 
-def _claims(tables: dict[str, Any]) -> list[Claim]:
-    told, divergence, dimensions = tables["read_outs"], tables["divergence"], tables["dimensions"]
-    conditions = disentangled(tables)
-    blind = divergence["blind_in_object"]
+def _claims(tables: Tables) -> list[Claim]:
+    species, objects = tables.read_outs["species"], tables.read_outs["object"]
     goals = {
-        ("species", "neighbours"): SPECIES_TOLD,
-        ("species", "linear"): SPECIES_TOLD,
-        ("object", "neighbours"): OBJECT_TOLD,
+        "species, neighbours": (species.own_neighbours.accuracy, SPECIES_TOLD),
+        "species, linear": (species.own_linear.accuracy, SPECIES_TOLD),
+        "object, neighbours": (objects.own_neighbours.accuracy, OBJECT_TOLD),
     }
-    own = {(factor, reader): told[factor][f"own_{reader}"] for factor, reader in goals}
-    weakest = min(goals, key=lambda which: own[which]["accuracy"] / goals[which])
-    found = tables["subspecies"]
-    together = found["agreement"]
-    clear = bool(found["gain"] >= CLEAR_GAIN and found["silhouette"] >= CLEAR_GAP)
-    same = bool(together["correlation_interval"][0] > 0)
+    weakest = min(goals, key=lambda which: goals[which][0].mean / goals[which][1])
+    told, _ = goals[weakest]
+    conditions = disentangled(tables)
+    found = tables.subspecies
+    together = found.agreement
+    clear = bool(found.gain >= CLEAR_GAIN and found.silhouette >= CLEAR_GAP)
+    same = bool(together.correlation.low > 0)
     return [
         Claim(
             "D5",
             STATEMENTS["D5"],
             verdict(all(conditions.values()), sum(conditions.values()) >= 3),
-            own[weakest]["accuracy"],
-            own[weakest]["interval"],
+            told.mean,
+            told.interval if told.count else None,
             "accuracy of held-out agents' species or object from the dimensions that carry it, N_past = 4; weakest: "
-            + ", ".join(weakest),
+            f"{weakest}",
             "all of five; partly: three. Held-out agents' species, from the dimensions that carry it, told by "
-            "neighbours and linearly, ≥ 0.95 each; preferred object of the sighted, likewise by neighbours, ≥ 0.90; "
-            f"blind agents' mean KL ≤ {AT_PRIOR} nats in every dimension that carries the object; every dimension "
-            f"either used (mean KL > {USED} nats) or collapsed (< {COLLAPSED}), and at least one of each",
+            f"neighbours and linearly, ≥ {SPECIES_TOLD:.2f} each; preferred object of the sighted, likewise by "
+            f"neighbours, ≥ {OBJECT_TOLD:.2f}; blind agents' mean KL ≤ {AT_PRIOR} nats in every dimension that carries "
+            f"the object; every dimension either used (mean KL > {USED} nats) or collapsed (< {COLLAPSED}), and at "
+            "least one of each",
             paper="two dimensions for the species, two for the object, four collapsed; no accuracies given",
             detail=conditions
+            | {which: round(accuracy.mean, 4) for which, (accuracy, _) in goals.items()}
             | {
-                "species, neighbours": round(told["species"]["own_neighbours"]["accuracy"], 4),
-                "species, linear": round(told["species"]["own_linear"]["accuracy"], 4),
-                "object, neighbours": round(told["object"]["own_neighbours"]["accuracy"], 4),
-                "object, all dimensions": round(told["object"]["all_neighbours"]["accuracy"], 4),
-                "blind nats": blind["mean"],
-                "for species": dimensions_of(dimensions, "species"),
-                "for object": dimensions_of(dimensions, "object"),
-                "collapsed": sum(row["mean"] < COLLAPSED for row in divergence["all"]),
+                "object, all dimensions": round(objects.all_neighbours.accuracy.mean, 4),
+                "blind nats": tables.divergence.blind_in_object.mean,
+                "for species": dimensions_of(tables.dimensions, "species"),
+                "for object": dimensions_of(tables.dimensions, "object"),
+                "collapsed": sum(nats.mean < COLLAPSED for nats in tables.divergence.all),
             },
         ),
         Claim(
             "D6",
             STATEMENTS["D6"],
-            verdict(clear and same and together["accuracy"] >= SAME_HANDS, clear or same),
-            together["accuracy"],
-            together["accuracy_interval"],
+            verdict(clear and same and together.accuracy.mean >= SAME_HANDS, clear or same),
+            together.accuracy.mean,
+            together.accuracy.interval,
             "share of held-out stateless networks whose hand the two clusters tell (chance 0.5 or above)",
             f"two clusters of e_char, found without labels (BIC at least {CLEAR_GAIN:g} below that of one, silhouette "
             f"≥ {CLEAR_GAP}), that tell the networks' own handedness (share ≥ {SAME_HANDS}; 95% interval of the "
             "correlation along the clusters' axis above 0); partly: either two such clusters or such a correlation",
             paper="two clusters, shown by their policies",
             detail={
-                "BIC gain": round(found["gain"], 3),
-                "silhouette": found["silhouette"],
-                "correlation": together["correlation"],
-                "correlation interval": together["correlation_interval"],
-                "left-handed": together["positive"],
-                "right-handed": together["negative"],
-                "anticlockwise": [round(row["mean"], 4) for row in tables["fields"]["anticlockwise"]],
+                "BIC gain": round(found.gain, 3),
+                "silhouette": found.silhouette,
+                "correlation": together.correlation.mean,
+                "correlation interval": together.correlation.interval,
+                "left-handed": together.positive,
+                "right-handed": together.negative,
+                "anticlockwise": [round(turn.mean, 4) for turn in tables.fields.anticlockwise],
             },
         ),
     ]
 
 
-def disentangled(tables: dict[str, Any]) -> dict[str, bool]:
+def disentangled(tables: Tables) -> dict[str, bool]:
     """The five conditions of the claim about the bottleneck."""
-    told, held = tables["read_outs"], [row["mean"] for row in tables["divergence"]["all"]]
+    species, objects = tables.read_outs["species"], tables.read_outs["object"]
+    held = [nats.mean for nats in tables.divergence.all]
     used, collapsed = sum(nats > USED for nats in held), sum(nats < COLLAPSED for nats in held)
     return {
-        "species by neighbours": told["species"]["own_neighbours"]["accuracy"] >= SPECIES_TOLD,
-        "species linearly": told["species"]["own_linear"]["accuracy"] >= SPECIES_TOLD,
-        "object by neighbours": told["object"]["own_neighbours"]["accuracy"] >= OBJECT_TOLD,
-        "blind at the prior": bool(tables["divergence"]["blind_in_object"]["mean"] <= AT_PRIOR),  # never for nan
+        "species by neighbours": species.own_neighbours.accuracy.mean >= SPECIES_TOLD,
+        "species linearly": species.own_linear.accuracy.mean >= SPECIES_TOLD,
+        "object by neighbours": objects.own_neighbours.accuracy.mean >= OBJECT_TOLD,
+        "blind at the prior": bool(tables.divergence.blind_in_object.mean <= AT_PRIOR),  # never for nan
         "used or collapsed": used + collapsed == len(held) and used > 0 and collapsed > 0,
     }
 
@@ -389,6 +468,7 @@ EXPERIMENT = Experiment(
     figures=("8", "9"),
     claims=("D5", "D6"),
     specs=specs,
+    tables=Tables,
     evaluate=evaluate,
     minutes={"full": "8"},
 )

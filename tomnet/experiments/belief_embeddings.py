@@ -6,22 +6,31 @@ Goal: fields of view in order along the embedding, with 7×7 and 9×9 hard to te
 corners of a tetrahedron; and blind agents, who cannot show a preference, at the prior.
 """
 
+import dataclasses
 from itertools import combinations
-from typing import Any
 
 import jax
 import numpy as np
+from jaxtyping import Float
 
 from ..agents.population import find_condition
 from ..observer.tomnet import ToMnet
 from ..support.streams import EVALUATION_STREAM, stream
+from ..support.typed_json import to_json
 from ..world.gridworld import SUBGOAL_MAZE
-from .analysis.character_space import confusion, dimension_table, dimensions_of, neighbour_read_out
+from .analysis.character_space import (
+    Confusion,
+    Dimension,
+    confusion,
+    dimension_table,
+    dimensions_of,
+    neighbour_read_out,
+)
 from .analysis.evaluation_set import EvaluationSet, draw_evaluation_set, read_everything
 from .claims.claim import Claim, verdict
 from .claims.statements import STATEMENTS
-from .claims.statistics import bootstrap, difference, mean_interval
-from .experiment import Experiment, ObserverSpec, Preset
+from .claims.statistics import Estimate, bootstrap, difference, mean_interval
+from .experiment import ANY_PRESET, Experiment, ObserverSpec, Preset
 from .false_belief.specs import MIXED, spec
 
 BLIND = MIXED.index("blind")
@@ -37,16 +46,71 @@ def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
     return (spec("bottleneck", preset, MIXED, beliefs=True, bottleneck=True),)
 
 
-def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict[str, Any], list[Claim]]:
+@dataclasses.dataclass(frozen=True)
+class MixedUp:
+    """How often one of two fields of view is taken for the other, over networks."""
+
+    pair: tuple[str, str]
+    taken: Estimate
+
+
+@dataclasses.dataclass(frozen=True)
+class Fields:
+    """Fields of view, told from the embedding."""
+
+    conditions: tuple[str, ...]
+    confusion: Confusion
+    accuracy: float
+    hard: MixedUp
+    easy: MixedUp
+    along: list[float]  # the place of each on the axis where they differ most
+    order: float  # Kendall's tau between field of view and that place
+
+
+@dataclasses.dataclass(frozen=True)
+class Objects:
+    """Preferred objects of sighted agents; and the nats of each dimension that carries them, on average."""
+
+    accuracy: Estimate
+    edges: list[float]  # distances between the class means
+    unevenness: Estimate  # the longest of them over the shortest
+    dimensions: list[Dimension]
+    carrying: list[int]
+    blind_nats: float
+    sighted_nats: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Cloud:
+    """The marginal posterior of a class: how its means spread, and how wide each is."""
+
+    points: Float[np.ndarray, "encounter axis"]
+    mean: Float[np.ndarray, "axis"]
+    covariance: Float[np.ndarray, "axis axis"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Clouds:
+    """Fig. 14: some encounters and each class's spread, along the directions in which the classes differ most."""
+
+    fields: list[Cloud]  # by field of view
+    sighted: list[Cloud]  # by preferred object
+    blind: list[Cloud]
+
+
+@dataclasses.dataclass(frozen=True)
+class Tables:
+    fields: Fields
+    objects: Objects
+    clouds: Clouds
+
+
+def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tables, list[Claim]]:
     known_key, met_key = jax.random.split(stream(seed, EVALUATION_STREAM))
     observer = observers["bottleneck"]
-    known = Embedded(observer, draw_evaluation_set(known_key, specs("smoke")[0], "training", agents))
-    met = Embedded(observer, draw_evaluation_set(met_key, specs("smoke")[0], "held out", agents))
-    tables = {
-        "fields": _fields(known, met),
-        "objects": _objects(known, met),
-        "clouds": _clouds(met),
-    }
+    known = Embedded(observer, draw_evaluation_set(known_key, specs(ANY_PRESET)[0], "training", agents))
+    met = Embedded(observer, draw_evaluation_set(met_key, specs(ANY_PRESET)[0], "held out", agents))
+    tables = Tables(_fields(known, met), _objects(known, met), _clouds(met))
     return tables, _claims(tables)
 
 
@@ -69,25 +133,24 @@ class Embedded:
 # --- Fields of view
 
 
-def _fields(known: Embedded, met: Embedded) -> dict[str, Any]:
+def _fields(known: Embedded, met: Embedded) -> Fields:
     told = neighbour_read_out(known.mean, known.species, met.mean)
     means = class_means(met.mean, met.species, len(MIXED))
     first = principal_axes(means)[0]
     along = (means - means.mean(0)) @ first
     width = np.array([find_condition(name).field_of_view for name in MIXED])
-    return {
-        "conditions": list(MIXED),
-        "confusion": confusion(met.species, told, len(MIXED)),
-        "accuracy": float((told == met.species).mean()),
-        "hard": _mixed_up(met, told, HARD),
-        "easy": _mixed_up(met, told, EASY),
-        "along": along.tolist(),
-        "order": abs(kendall(along, width)),
-    }
+    return Fields(
+        conditions=MIXED,
+        confusion=confusion(met.species, told, len(MIXED)),
+        accuracy=float((told == met.species).mean()),
+        hard=_mixed_up(met, told, HARD),
+        easy=_mixed_up(met, told, EASY),
+        along=along.tolist(),
+        order=abs(kendall(along, width)),
+    )
 
 
-def _mixed_up(met: Embedded, told: np.ndarray, pair: tuple[str, str]) -> dict[str, Any]:
-    """How often one of two fields of view is taken for the other, with the interval over networks."""
+def _mixed_up(met: Embedded, told: np.ndarray, pair: tuple[str, str]) -> MixedUp:
     one, other = (MIXED.index(name) for name in pair)
     each = []
     for network in np.unique(met.network):
@@ -95,8 +158,7 @@ def _mixed_up(met: Embedded, told: np.ndarray, pair: tuple[str, str]) -> dict[st
         species = met.species[mine][0]
         if species in (one, other):
             each.append(float((told[mine] == (other if species == one else one)).mean()))
-    mean, interval = mean_interval(np.array(each)) if each else (float("nan"), (float("nan"), float("nan")))
-    return {"pair": list(pair), "mean": mean, "interval": interval, "networks": len(each)}
+    return MixedUp(pair, mean_interval(np.array(each)))
 
 
 def class_means(points: np.ndarray, labels: np.ndarray, kinds: int) -> np.ndarray:
@@ -118,31 +180,27 @@ def kendall(one: np.ndarray, other: np.ndarray) -> float:
 # --- Preferred objects
 
 
-def _objects(known: Embedded, met: Embedded) -> dict[str, Any]:
+def _objects(known: Embedded, met: Embedded) -> Objects:
     seen, objects = met.sighted, SUBGOAL_MAZE.objects
     told = neighbour_read_out(known.mean[known.sighted], known.preferred[known.sighted], met.mean[seen])
     each = [
         float((told == met.preferred[seen])[met.network[seen] == one].mean()) for one in np.unique(met.network[seen])
     ]
-    accuracy, interval = mean_interval(np.array(each))
     agents = {name: met.met.means(getattr(met, name)) for name in ("nats", "mean")}
     sighted = met.met.species != BLIND
     rows = dimension_table(agents["nats"], agents["mean"], met.met.species, met.met.preferred, sighted)
     carrying = dimensions_of(rows, "object")
-    edges, edge_interval = bootstrap(_unevenness, agents["mean"][sighted], met.met.preferred[sighted], resamples=200)
     blind = agents["nats"][~sighted][:, carrying]
     means = class_means(agents["mean"][sighted], met.met.preferred[sighted], objects)
-    return {
-        "accuracy": accuracy,
-        "accuracy_interval": interval,
-        "edges": [float(np.linalg.norm(means[i] - means[j])) for i, j in combinations(range(objects), 2)],
-        "unevenness": edges,
-        "unevenness_interval": edge_interval,
-        "dimensions": rows,
-        "carrying": carrying,
-        "blind_nats": float(blind.mean()) if carrying else float("nan"),
-        "sighted_nats": float(agents["nats"][sighted][:, carrying].mean()) if carrying else float("nan"),
-    }
+    return Objects(
+        accuracy=mean_interval(np.array(each)),
+        edges=[float(np.linalg.norm(means[i] - means[j])) for i, j in combinations(range(objects), 2)],
+        unevenness=bootstrap(_unevenness, agents["mean"][sighted], met.met.preferred[sighted], resamples=200),
+        dimensions=rows,
+        carrying=carrying,
+        blind_nats=float(blind.mean()) if carrying else float("nan"),
+        sighted_nats=float(agents["nats"][sighted][:, carrying].mean()) if carrying else float("nan"),
+    )
 
 
 def _unevenness(points: np.ndarray, preferred: np.ndarray) -> float:
@@ -157,66 +215,64 @@ def _unevenness(points: np.ndarray, preferred: np.ndarray) -> float:
 # --- What Fig. 14 shows
 
 
-def _clouds(met: Embedded) -> dict[str, Any]:
-    """Some encounters and each class's spread, seen along the directions in which the classes differ most."""
+def _clouds(met: Embedded) -> Clouds:
     fields = principal_axes(class_means(met.mean, met.species, len(MIXED)))[:2]
     seen = met.sighted
     objects = principal_axes(class_means(met.mean[seen], met.preferred[seen], SUBGOAL_MAZE.objects))[:3]
     kinds = range(SUBGOAL_MAZE.objects)
-    return {
-        "fields": [_cloud(met, met.species == kind, fields) for kind in range(len(MIXED))],
-        "sighted": [_cloud(met, seen & (met.preferred == kind), objects) for kind in kinds],
-        "blind": [_cloud(met, ~seen & (met.preferred == kind), objects) for kind in kinds],
-    }
+    return Clouds(
+        fields=[_cloud(met, met.species == kind, fields) for kind in range(len(MIXED))],
+        sighted=[_cloud(met, seen & (met.preferred == kind), objects) for kind in kinds],
+        blind=[_cloud(met, ~seen & (met.preferred == kind), objects) for kind in kinds],
+    )
 
 
-def _cloud(met: Embedded, chosen: np.ndarray, axes: np.ndarray) -> dict[str, Any]:
-    """The marginal posterior of a class: how its means spread, and how wide each is."""
+def _cloud(met: Embedded, chosen: np.ndarray, axes: np.ndarray) -> Cloud:
     points = met.mean[chosen] @ axes.T
     within = (axes[:, None] * axes) @ met.variance[chosen].mean(0)
-    return {
-        "points": points[:POINTS_DRAWN].tolist(),
-        "mean": points.mean(0).tolist(),
-        "covariance": (np.cov(points.T) + within).tolist(),
-    }
+    return Cloud(points[:POINTS_DRAWN], points.mean(0), np.cov(points.T) + within)
 
 
-def _claims(tables: dict[str, Any]) -> list[Claim]:
-    fields, objects = tables["fields"], tables["objects"]
-    hard, easy = fields["hard"], fields["easy"]
-    harder = hard["interval"][0] > easy["interval"][1]
-    gap, gap_interval = difference(hard, easy)
-    even = objects["unevenness"] <= EVEN and objects["accuracy"] >= TOLD
+def _claims(tables: Tables) -> list[Claim]:
+    fields, objects = tables.fields, tables.objects
+    hard, easy = fields.hard.taken, fields.easy.taken
+    gap = difference(hard, easy)
+    uneven, told = objects.unevenness.mean, objects.accuracy.mean
     return [
         Claim(
             "B3",
             STATEMENTS["B3"],
-            verdict(harder and fields["order"] >= IN_ORDER, hard["mean"] > easy["mean"]),
-            gap,
-            gap_interval,
+            verdict(hard.above(easy) and fields.order >= IN_ORDER, hard.mean > easy.mean),
+            gap.mean,
+            gap.interval,
             "share of encounters in which 7×7 and 9×9 agents are taken for each other, less that of blind and 3×3",
             f"reproduced: intervals apart, and Kendall's tau of at least {IN_ORDER} between field of view and place "
             "along the axis on which the five class means differ most; partly: above 0",
             paper="Fig. 14a: blind and 3×3 apart, 7×7 and 9×9 overlapping",
-            detail={"order": fields["order"], "accuracy": fields["accuracy"], "hard": hard, "easy": easy},
+            detail={"order": fields.order, "accuracy": fields.accuracy, "hard": to_json(hard), "easy": to_json(easy)},
         ),
         Claim(
             "B4",
             STATEMENTS["B4"],
             verdict(
-                even and objects["blind_nats"] <= AT_PRIOR,
-                objects["unevenness"] <= UNEVEN and objects["accuracy"] >= HALF_TOLD,
+                uneven <= EVEN and told >= TOLD and objects.blind_nats <= AT_PRIOR,
+                uneven <= UNEVEN and told >= HALF_TOLD,
             ),
-            objects["unevenness"],
-            objects["unevenness_interval"],
+            uneven,
+            objects.unevenness.interval,
             "longest over shortest distance between the class means of preferred objects, sighted agents",
             f"reproduced: at most {EVEN}, the object told by nearest neighbours in at least {TOLD:.0%}, and at most "
             f"{AT_PRIOR} nats of KL for blind agents in each dimension that carries the object, on average; partly: at "
             f"most {UNEVEN}, and told in at least {HALF_TOLD:.0%}",
             paper="Fig. 14b: roughly tetrahedral; blind agents at the prior",
             ideal=1.0,
-            detail={name: objects[name] for name in ("accuracy", "blind_nats", "sighted_nats", "edges")}
-            | {"carrying": [dimension + 1 for dimension in objects["carrying"]]},  # counted as figures do
+            detail={
+                "accuracy": told,
+                "blind_nats": objects.blind_nats,
+                "sighted_nats": objects.sighted_nats,
+                "edges": objects.edges,
+                "carrying": [dimension + 1 for dimension in objects.carrying],  # counted as figures do
+            },
         ),
     ]
 
@@ -228,6 +284,7 @@ EXPERIMENT = Experiment(
     figures=("14",),
     claims=("B3", "B4"),
     specs=specs,
+    tables=Tables,
     evaluate=evaluate,
     minutes={"full": "10"},
 )

@@ -25,6 +25,7 @@ from ..support.files import read_json, write_json
 from ..support.progress import narrated, stage
 from ..support.provenance import provenance
 from ..support.streams import EVALUATION_STREAM, stream
+from ..support.typed_json import Misfit, from_json
 from ..world.gridworld import SUBGOAL_MAZE
 from .analysis.ceiling import (
     POOLS,
@@ -42,10 +43,11 @@ from .analysis.ceiling import (
 from .analysis.evaluation_set import draw_evaluation_set
 from .belief_embeddings import EASY, HARD
 from .deep_rl_agents import SPECIES, species_evaluation_sets
+from .experiment import ANY_PRESET
 from .false_belief.curves_by_species import walk_all
 from .false_belief.natural_swaps import Walks
 from .false_belief.specs import MIXED, NARROW, WIDE, mixed_spec
-from .false_belief.swap_curves import curves, gap_at, parting, widest
+from .false_belief.swap_curves import curves, gap_at, parting
 
 FORMAT, VERSION = "tomnet ceiling", 1
 CEILING_STREAM = 0x6365696C  # far from the small numbers that experiments split the evaluation stream into
@@ -118,7 +120,7 @@ def _of_three_species(agents: int, seed: int, rollouts: int) -> list[CeilingRow]
 def _of_mixed_population(agents: int, seed: int, rollouts: int) -> list[CeilingRow]:
     """Sections 3.4 and 3.5: the encounters of `explicit-beliefs`, the walks of `false-beliefs-mixed`."""
     encounter_key, _ = jax.random.split(stream(seed, EVALUATION_STREAM))
-    met = draw_evaluation_set(encounter_key, mixed_spec("smoke"), "held out", agents)
+    met = draw_evaluation_set(encounter_key, mixed_spec(ANY_PRESET), "held out", agents)
     walks, found = walk_all(seed, (NARROW, WIDE), agents), []
     for part in POOLS:
         stage(f"the {part} networks of {MIXED_POPULATION} are known")
@@ -135,22 +137,19 @@ def _swaps(key: Key[Array, ""], known: KnownAgents, walks: dict[str, Walks]) -> 
     """F5: the gap between wide and narrow fields of view where it is widest; B2: in view over out of view."""
     natural = {name: curves(swap_effects(key, known, one), SUBGOAL_MAZE.size) for name, one in walks.items()}
     two = natural[NARROW], natural[WIDE]
-    networks = min(table["networks"] for table in two)
     for far in (2, 3, 4):
-        gap = gap_at(far, *two, "observer", "policy")
-        yield f"swap effect, {WIDE} less {NARROW}, at distance {far}", *gap, networks
-    gap = gap_at(widest(parting(*two, "policy")), *two, "observer", "policy")
-    yield f"swap effect, {WIDE} less {NARROW}, widest", *gap, networks
+        yield f"swap effect, {WIDE} less {NARROW}, at distance {far}", gap_at(far, *two, "observer", "policy")
+    gap = gap_at(parting(*two, "policy").widest, *two, "observer", "policy")
+    yield f"swap effect, {WIDE} less {NARROW}, widest", gap
     for name, table in natural.items():
-        ratio = table["ratio"]["belief"]
-        yield f"belief, in view over out of view, {name}", ratio["mean"], ratio["interval"], table["networks"]
+        yield f"belief, in view over out of view, {name}", table.ratio["belief"]
 
 
 # --- On disk
 
 
 def save_ceiling(path: Path, ceiling: Ceiling) -> None:
-    write_json(path, {"format": FORMAT, "version": VERSION} | dataclasses.asdict(ceiling))
+    write_json(path, {"format": FORMAT, "version": VERSION, "ceiling": ceiling})
 
 
 def load_ceiling(path: Path) -> Ceiling:
@@ -159,22 +158,14 @@ def load_ceiling(path: Path) -> Ceiling:
     if not isinstance(plain, dict) or (plain.get("format"), plain.get("version")) != (FORMAT, VERSION):
         raise BadFile(path, "this is no ceiling that this tomnet can read")
     try:
-        told: dict[str, Any] = {field.name: plain[field.name] for field in dataclasses.fields(Ceiling)}
-        told["rows"] = tuple(_row(row) for row in told["rows"])
-        ceiling = Ceiling(**told)
-        others = [name for name, digest in digests().items() if ceiling.populations.get(name) != digest]
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadFile(path, "a part of it is missing or is not what it should be") from error
+        ceiling = from_json(Ceiling, plain.get("ceiling"))
+    except Misfit as why:
+        raise BadFile(path, f"holds no ceiling: {why}") from None
+    others = [name for name, digest in digests().items() if ceiling.populations.get(name) != digest]
     if others:
         why = f"the ceiling waits: it is about other agents of {', '.join(others)} than there are now"
         raise BadFile(path, why, "`tomnet agents ceiling` computes it")
     return ceiling
-
-
-def _row(plain: dict[str, Any]) -> CeilingRow:
-    """JSON knows no numbers that are none."""
-    numbers: dict[str, Any] = {name: float("nan") if value is None else value for name, value in plain.items()}
-    return CeilingRow(**numbers)
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Key, Scalar
+from jaxtyping import Array, Float, Key, Scalar
 
 from ..agents.population import Part, condition_file
 from ..episodes.encounter import EncounterSpec
@@ -28,9 +28,10 @@ from ..observer.tomnet import Reading, ToMnet
 from ..support.streams import EVALUATION_STREAM, stream
 from ..support.trees import pick
 from ..world.gridworld import SUBGOAL_MAZE
-from .analysis.character_space import confusion, linear_read_out, neighbour_read_out
+from .analysis.character_space import READ_OUTS, ReadOut, confusion
 from .analysis.evaluation_set import (
     EvaluationSet,
+    Met,
     draw_evaluation_set,
     losses_of,
     predict_everything,
@@ -38,14 +39,14 @@ from .analysis.evaluation_set import (
     shuffled_losses,
     somebody_else,
 )
-from .analysis.examples import plain_episode, plain_snapshot
+from .analysis.examples import PlainEpisode, PlainSnapshot, plain_episode, plain_snapshot
 from .analysis.population import draw_levels
 from .analysis.rollout_baseline import BASELINE_ROLLOUTS, baseline_losses, first_encounters
 from .claims.claim import Claim, verdict
 from .claims.divergence import jensen_shannon
 from .claims.statements import STATEMENTS
-from .claims.statistics import bootstrap, mean_interval
-from .experiment import AgentPool, Experiment, ObserverSpec, Preset
+from .claims.statistics import Estimate, bootstrap, mean_interval
+from .experiment import ANY_PRESET, AgentPool, Experiment, ObserverSpec, Preset
 from .false_belief.swap_examples import empirical_successors
 from .presets import DEEP_OBSERVER, DEEP_TRAINING
 
@@ -93,9 +94,98 @@ def specs(preset: Preset, folder: Path | None = None) -> tuple[ObserverSpec, ...
     return tuple(spec(name, embeddings) for name, embeddings in OBSERVERS.items())
 
 
+@dataclasses.dataclass(frozen=True)
+class LossRow:
+    """Table A1: one observer's loss on agents of one part, with or without shuffled embeddings."""
+
+    part: Part
+    observer: str
+    shuffled: tuple[str, ...]
+    head: str
+    loss: Estimate
+    paper: float
+    rise: Estimate | None  # what shuffling added
+
+
+@dataclasses.dataclass(frozen=True)
+class Cut:
+    """On held-out agents: the share of `none`'s loss that an observer saves, and by how many nats `both` leads it."""
+
+    cut: Estimate
+    paper: float
+    lead: Estimate
+
+
+@dataclasses.dataclass(frozen=True)
+class Generalisation:
+    """`both`'s losses on agents met in training and on held-out ones; the gap is relative to the former."""
+
+    training: float
+    held_out: float
+    gap: Estimate
+    paper: float
+
+
+@dataclasses.dataclass(frozen=True)
+class HeadFloor:
+    """The floor of one prediction, beside what observers lose in the very same encounters."""
+
+    floor: Estimate
+    excess: Estimate  # of `both`
+    none: float
+    both: float
+
+    @property
+    def saves(self) -> float:
+        """Of `none`'s loss, if one had the agent itself at hand."""
+        return 1 - self.floor.mean / self.none
+
+
+@dataclasses.dataclass(frozen=True)
+class Floor:
+    encounters: int
+    rollouts: int
+    heads: dict[str, HeadFloor]
+    policy: Estimate  # what the agent's own policy loses on the next action
+
+
+@dataclasses.dataclass(frozen=True)
+class SpeciesMap:
+    name: str
+    past: PlainEpisode
+    expected: Float[np.ndarray, "gamma row col"]
+    happened: Float[np.ndarray, "gamma row col"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Maps:
+    """Fig. 7b: where one agent of each species is expected to go from one start, beside where its rollouts go."""
+
+    rule: str
+    query: PlainSnapshot
+    preferred: int
+    past: int
+    rollouts: int
+    gammas: tuple[float, ...]
+    species: list[SpeciesMap]
+    apart: Float[np.ndarray, "expected happened"]  # D_JS, mean over levels
+    nearest_is_own: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Tables:
+    met: dict[Part, Met]
+    losses: list[LossRow]
+    cuts: dict[str, dict[str, Cut]]  # by head and observer
+    generalisation: dict[str, Generalisation]  # by head
+    floor: Floor
+    species: dict[str, ReadOut]  # by "neighbours" and "linear": of the species, from e_char, of agents never met
+    maps: Maps
+
+
 def evaluate(
     observers: dict[str, ToMnet], agents: int, seed: int, folder: Path | None = None
-) -> tuple[dict[str, Any], list[Claim]]:
+) -> tuple[Tables, list[Claim]]:
     *_, shuffle_key, floor_key, map_key = _keys(seed)
     spec, met = _any_spec(folder), species_evaluation_sets(seed, agents, folder)
     losses: Losses = {}
@@ -118,15 +208,15 @@ def evaluate(
     }
     each = max(1, held_out.times // (2 * spec.reuse))
     floor = baseline_losses(floor_key, held_out, readings["held out"].predictions, spec.world, each=each)
-    tables = {
-        "met": {part: {"agents": one.count, "encounters": len(one.who)} for part, one in met.items()},
-        "losses": loss_rows(means),
-        "cuts": cut_table(means),
-        "generalisation": generalisation_table(means),
-        "floor": floor_table(held_out, losses, floor, each),
-        "species": species_table(met, readings),
-        "maps": _maps(map_key, observers["both"], held_out, readings["held out"]),
-    }
+    tables = Tables(
+        met={part: Met.of(one) for part, one in met.items()},
+        losses=loss_rows(means),
+        cuts=cut_table(means),
+        generalisation=generalisation_table(means),
+        floor=floor_table(held_out, losses, floor, each),
+        species=species_table(met, readings),
+        maps=_maps(map_key, observers["both"], held_out, readings["held out"]),
+    )
     return tables, _claims(tables)
 
 
@@ -146,8 +236,8 @@ def _evaluation_sets(
 
 
 def _any_spec(folder: Path | None) -> ObserverSpec:
-    """Every preset and every observer meets its agents in the same way."""
-    return specs("smoke", folder)[-1]
+    """Every observer meets its agents in the same way."""
+    return specs(ANY_PRESET, folder)[-1]
 
 
 def _keys(seed: int) -> Key[Array, "5"]:
@@ -161,85 +251,68 @@ Losses = dict[tuple[Any, ...], dict[str, np.ndarray]]
 """(part, observer, what is shuffled) → the loss of each head, for each encounter or each agent."""
 
 
-def loss_rows(means: Losses) -> list[dict[str, Any]]:
-    """One row for each part, observer, shuffle and head: the mean over agents, and what shuffling added to it."""
+def loss_rows(means: Losses) -> list[LossRow]:
+    """One row for each part, observer, shuffle and head: means over agents."""
     rows = []
     for (part, observer, shuffled), by_head in means.items():
         for head, loss in by_head.items():
-            mean, interval = mean_interval(loss)
-            row = {"part": part, "observer": observer, "shuffled": list(shuffled), "head": head, "loss": mean}
-            row |= {"interval": interval, "paper": PAPER[observer, shuffled][head][PARTS.index(part)]}
-            if shuffled:
-                row["rise"], row["rise_interval"] = mean_interval(loss - means[part, observer, ()][head])
-            rows.append(row)
+            rise = mean_interval(loss - means[part, observer, ()][head]) if shuffled else None
+            paper = PAPER[observer, shuffled][head][PARTS.index(part)]
+            rows.append(LossRow(part, observer, shuffled, head, mean_interval(loss), paper, rise))
     return rows
 
 
-def cut_table(means: Losses) -> dict[str, dict[str, Any]]:
-    """By head and observer, on held-out agents: the share of `none`'s loss that it saves, and `both`'s lead on it."""
-    table: dict[str, dict[str, Any]] = {}
-    for head in HEADS:
-        table[head] = {}
-        for name in OBSERVERS:
-            mine, none, both = (means["held out", who, ()][head] for who in (name, "none", "both"))
-            cut, interval = bootstrap(lambda none, mine: 1 - mine.mean() / none.mean(), none, mine)
-            lead, lead_interval = mean_interval(mine - both)
-            theirs, baseline = PAPER[name, ()][head][1], PAPER["none", ()][head][1]
-            table[head][name] = {"cut": cut, "interval": interval, "paper": 1 - theirs / baseline}
-            table[head][name] |= {"lead": lead, "lead_interval": lead_interval}
-    return table
+def cut_table(means: Losses) -> dict[str, dict[str, Cut]]:
+    def cut(head: str, name: str) -> Cut:
+        mine, none, both = (means["held out", who, ()][head] for who in (name, "none", "both"))
+        saved = bootstrap(lambda none, mine: 1 - mine.mean() / none.mean(), none, mine)
+        theirs, baseline = PAPER[name, ()][head][1], PAPER["none", ()][head][1]
+        return Cut(saved, 1 - theirs / baseline, mean_interval(mine - both))
+
+    return {head: {name: cut(head, name) for name in OBSERVERS} for head in HEADS}
 
 
-def generalisation_table(means: Losses) -> dict[str, dict[str, Any]]:
-    """By head: how far `both`'s loss on held-out agents lies above that on agents met in training, relative to it."""
+def generalisation_table(means: Losses) -> dict[str, Generalisation]:
     table = {}
     for head in HEADS:
         trained, tested = means["training", "both", ()][head], means["held out", "both", ()][head]
-        gap = tested.mean() / trained.mean() - 1
+        gap = float(tested.mean() / trained.mean() - 1)
         errors = [loss.std(ddof=1) / np.sqrt(len(loss)) / loss.mean() for loss in (trained, tested) if len(loss) > 1]
-        error = 1.96 * (1 + gap) * np.sqrt(np.square(errors).sum()) if len(errors) == 2 else np.nan
+        error = float(1.96 * (1 + gap) * np.sqrt(np.square(errors).sum()) if len(errors) == 2 else np.nan)
         training_paper, test_paper = PAPER["both", ()][head]
-        table[head] = {
-            "training": float(trained.mean()),
-            "held_out": float(tested.mean()),
-            "gap": float(gap),
-            "interval": (float(gap - error), float(gap + error)),
-            "paper": test_paper / training_paper - 1,
-        }
+        over = Estimate(gap, gap - error, gap + error, len(trained) + len(tested))
+        table[head] = Generalisation(float(trained.mean()), float(tested.mean()), over, test_paper / training_paper - 1)
     return table
 
 
-def floor_table(met: EvaluationSet, losses: Losses, floor: dict[str, np.ndarray], each: int) -> dict[str, Any]:
-    """The floor by head, beside what observers lose in the very same encounters."""
-    table: dict[str, Any] = {"encounters": each * met.count, "rollouts": BASELINE_ROLLOUTS, "heads": {}}
-    for head in HEADS:
-        same = {name: first_encounters(met, losses["held out", name, ()][head], each) for name in ("none", "both")}
-        loss, interval = mean_interval(floor[head])
-        excess, excess_interval = mean_interval(same["both"] - floor[head])
-        row = {"floor": loss, "interval": interval, "excess": excess, "excess_interval": excess_interval}
-        table["heads"][head] = row | {name: float(values.mean()) for name, values in same.items()}
-    table["policy"] = dict(zip(("loss", "interval"), mean_interval(floor["policy"])))
-    return table
+def floor_table(met: EvaluationSet, losses: Losses, floor: dict[str, np.ndarray], each: int) -> Floor:
+    """`each`: of every agent's encounters, how many the floor was measured in."""
+
+    def head_floor(head: str) -> HeadFloor:
+        none, both = (first_encounters(met, losses["held out", name, ()][head], each) for name in ("none", "both"))
+        excess = mean_interval(both - floor[head])
+        return HeadFloor(mean_interval(floor[head]), excess, float(none.mean()), float(both.mean()))
+
+    heads = {head: head_floor(head) for head in HEADS}
+    return Floor(each * met.count, BASELINE_ROLLOUTS, heads, mean_interval(floor["policy"]))
 
 
 # --- Species and maps
 
 
-def species_table(met: dict[Part, EvaluationSet], readings: dict[Part, Reading]) -> dict[str, Any]:
+def species_table(met: dict[Part, EvaluationSet], readings: dict[Part, Reading]) -> dict[str, ReadOut]:
     """How well the species can be read out of the character embedding of an agent never met."""
     points = {part: np.asarray(reading.character.mean) for part, reading in readings.items()}
     labels = {part: one.species[one.who] for part, one in met.items()}
-    table: dict[str, Any] = {"species": list(SPECIES)}
-    for name, read_out in {"neighbours": neighbour_read_out, "linear": linear_read_out}.items():
+    table = {}
+    for name, read_out in READ_OUTS.items():
         told = read_out(points["training"], labels["training"], points["held out"])
         correct = met["held out"].means(told == labels["held out"])
-        table[name] = dict(zip(("accuracy", "interval"), mean_interval(correct)))
-        table[name]["confusion"] = confusion(labels["held out"], told, len(SPECIES))
+        table[name] = ReadOut(mean_interval(correct), confusion(labels["held out"], told, len(SPECIES)))
     return table
 
 
-def _maps(key: Key[Scalar, ""], observer: ToMnet, met: EvaluationSet, reading: Reading) -> dict[str, Any]:
-    """Fig. 7b: where one agent of each species is expected to go from one start, beside where its rollouts go."""
+def _maps(key: Key[Scalar, ""], observer: ToMnet, met: EvaluationSet, reading: Reading) -> Maps:
     level_key, act_key = jax.random.split(key)
     levels = draw_levels(level_key, MAP_LEVELS, SUBGOAL_MAZE)
     chosen = [
@@ -261,26 +334,26 @@ def _maps(key: Key[Scalar, ""], observer: ToMnet, met: EvaluationSet, reading: R
     apart = apart_from_each_other(expected[:, :, -1], happened[:, :, -1])
     own = apart.argmin(1) == np.arange(len(chosen))[:, None]
     level = int(apart_from_each_other(happened[:, :, -1], happened[:, :, -1]).sum((0, 1)).argmax())
-    return {
-        "rule": f"of {MAP_LEVELS} levels the one on which the three agents' own maps differ most, "
+    return Maps(
+        rule=f"of {MAP_LEVELS} levels the one on which the three agents' own maps differ most, "
         f"for discount {GAMMAS[-1]}; the first held-out network of each species, preferring the same object",
-        "query": plain_snapshot(pick(query, level)),
-        "preferred": SHOWN_OBJECT,
-        "past": int(met.encounters.past_real[0].sum()),
-        "rollouts": MAP_ROLLOUTS,
-        "gammas": list(GAMMAS),
-        "species": [
-            {
-                "name": name,
-                "past": plain_episode(pick(met.encounters.past, (agent, -1))),  # the first query is about the first
-                "expected": expected[kind, level].tolist(),
-                "happened": happened[kind, level].tolist(),
-            }
+        query=plain_snapshot(pick(query, level)),
+        preferred=SHOWN_OBJECT,
+        past=int(met.encounters.past_real[0].sum()),
+        rollouts=MAP_ROLLOUTS,
+        gammas=GAMMAS,
+        species=[
+            SpeciesMap(
+                name=name,
+                past=plain_episode(pick(met.encounters.past, (agent, -1))),  # the first query is about the first
+                expected=expected[kind, level],
+                happened=happened[kind, level],
+            )
             for kind, (name, agent) in enumerate(zip(SPECIES, chosen))
         ],
-        "apart": apart.mean(-1).tolist(),
-        "nearest_is_own": float(own.mean()),
-    }
+        apart=apart.mean(-1),
+        nearest_is_own=float(own.mean()),
+    )
 
 
 def apart_from_each_other(ones: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -292,75 +365,73 @@ def apart_from_each_other(ones: np.ndarray, others: np.ndarray) -> np.ndarray:
 # --- Claims
 
 
-def _claims(tables: dict[str, Any]) -> list[Claim]:
-    cuts, floor, species = tables["cuts"], tables["floor"], tables["species"]["neighbours"]
-    weakest = min(HEADS, key=lambda head: cuts[head]["both"]["cut"] / CUTS[head])
-    weakest_cut, goal = cuts[weakest]["both"], CUTS[weakest]
-    leads = {head: {name: cuts[head][name]["lead_interval"] for name in OBSERVERS if name != "both"} for head in HEADS}
-    best = all(low > 0 for by_name in leads.values() for low, _ in by_name.values())
-    floor_row = floor["heads"][weakest]
-    shuffled = [row for row in tables["losses"] if row["shuffled"] and row["part"] == "held out"]
-    hurt = [row for row in shuffled if row["rise_interval"][0] > 0]
-    least = min(shuffled, key=lambda row: row["rise"])
-    hurts_twice = all(
-        sum(row["observer"] == name and tuple(row["shuffled"]) == what for row in hurt) >= 2 for name, what in SHUFFLES
-    )
-    gaps = tables["generalisation"]
-    worst = max(HEADS, key=lambda head: gaps[head]["gap"])
-    gap = gaps[worst]["gap"]
-    learned = all(leads[head]["none"][0] > 0 for head in HEADS)  # who learned nothing has nothing to generalise
+def _claims(tables: Tables) -> list[Claim]:
+    both = {head: tables.cuts[head]["both"] for head in HEADS}
+    weakest = min(HEADS, key=lambda head: both[head].cut.mean / CUTS[head])
+    cut, goal = both[weakest].cut, CUTS[weakest]
+    leads = {head: {name: tables.cuts[head][name].lead for name in OBSERVERS if name != "both"} for head in HEADS}
+    best = all(lead.low > 0 for by_name in leads.values() for lead in by_name.values())
+    rises = {row: row.rise for row in tables.losses if row.rise and row.part == "held out"}
+    hurt = [row for row, rise in rises.items() if rise.low > 0]
+    least = min(rises, key=lambda row: rises[row].mean)
+    hurts_twice = all(sum((row.observer, row.shuffled) == shuffle for row in hurt) >= 2 for shuffle in SHUFFLES)
+    gaps = {head: row.gap for head, row in tables.generalisation.items()}
+    worst = max(HEADS, key=lambda head: gaps[head].mean)
+    learned = all(leads[head]["none"].low > 0 for head in HEADS)  # who learned nothing has nothing to generalise
+    species = tables.species["neighbours"].accuracy
     return [
         Claim(
             "D1",
             STATEMENTS["D1"],
-            verdict(best and all(cuts[head]["both"]["cut"] >= CUTS[head] for head in HEADS), best),
-            weakest_cut["cut"] / goal,
-            (weakest_cut["interval"][0] / goal, weakest_cut["interval"][1] / goal),
+            verdict(best and all(both[head].cut.mean >= CUTS[head] for head in HEADS), best),
+            cut.mean / goal,
+            (cut.low / goal, cut.high / goal),
             f"cut of the loss from none to both on held-out agents, as a share of the paper's; weakest: {weakest}",
             "both better than none, char and mental on all three predictions (95% intervals of the paired differences "
-            "over agents above 0), and cuts of at least 35% (action), 61% (consumption), 19% (successor); partly: "
-            "the first alone",
-            paper="35%, 61%, 19%: 1.0 by definition",
-            agents=(1 - floor_row["floor"] / floor_row["none"]) / goal,
-            detail={f"{head} cut": round(cuts[head]["both"]["cut"], 4) for head in HEADS} | {"both is best": best},
+            f"over agents above 0), and cuts of at least {', '.join(f'{CUTS[head]:.0%} ({head})' for head in HEADS)}; "
+            "partly: the first alone",
+            paper=f"{', '.join(f'{CUTS[head]:.0%}' for head in HEADS)}: 1.0 by definition",
+            agents=tables.floor.heads[weakest].saves / goal,
+            detail={f"{head} cut": round(both[head].cut.mean, 4) for head in HEADS} | {"both is best": best},
         ),
         Claim(
             "D2",
             STATEMENTS["D2"],
-            verdict(len(hurt) == len(shuffled), hurts_twice),
-            least["rise"],
-            least["rise_interval"],
-            f"nats that shuffling adds on held-out agents, least of all: {least['head']}, {least['observer']} with "
-            f"shuffled {' and '.join(least['shuffled'])}",
-            "each of 5 shuffles raises each of 3 losses, 95% intervals over agents above 0; partly: each shuffle "
-            "raises at least two of them",
+            verdict(len(hurt) == len(rises), hurts_twice),
+            rises[least].mean,
+            rises[least].interval,
+            f"nats that shuffling adds on held-out agents, least of all: {least.head}, {least.observer} with "
+            f"shuffled {' and '.join(least.shuffled)}",
+            f"each of {len(SHUFFLES)} shuffles raises each of {len(HEADS)} losses, 95% intervals over agents above 0; "
+            "partly: each shuffle raises at least two of them",
             paper="every one rises, by 0.09 nats at least",
-            detail={"raised": len(hurt), "of": len(shuffled)},
+            detail={"raised": len(hurt), "of": len(rises)},
         ),
         Claim(
             "D3",
             STATEMENTS["D3"],
-            verdict(learned and gap <= GENERALISES, learned and gap <= NEARLY),
-            gap,
-            gaps[worst]["interval"],
+            verdict(learned and gaps[worst].mean <= GENERALISES, learned and gaps[worst].mean <= NEARLY),
+            gaps[worst].mean,
+            gaps[worst].interval,
             f"loss of both on held-out agents above that on training agents, relative to it; worst: {worst}",
-            "no loss on held-out agents lies more than 5% above that on training agents (partly 15%), and there each "
-            "lies below that of none (95% intervals of the paired differences over agents above 0)",
-            paper=f"{gaps[worst]['paper']:+.0%} for {worst}; worst of all +1%",
-            detail={head: round(gaps[head]["gap"], 4) for head in HEADS},
+            f"no loss on held-out agents lies more than {GENERALISES:.0%} above that on training agents (partly "
+            f"{NEARLY:.0%}), and there each lies below that of none (95% intervals of the paired differences over "
+            "agents above 0)",
+            paper=f"{tables.generalisation[worst].paper:+.0%} for {worst}; worst of all +1%",
+            detail={head: round(gap.mean, 4) for head, gap in gaps.items()},
         ),
         Claim(
             "D4",
             STATEMENTS["D4"],
-            verdict(species["accuracy"] >= TELLS, species["accuracy"] >= HALF_TELLS),
-            species["accuracy"],
-            species["interval"],
+            verdict(species.mean >= TELLS, species.mean >= HALF_TELLS),
+            species.mean,
+            species.interval,
             "accuracy of the species of held-out agents from the nearest training agents in e_char (chance 0.33)",
-            "reproduced ≥ 0.95, partly ≥ 0.80",
+            f"reproduced ≥ {TELLS:.2f}, partly ≥ {HALF_TELLS:.2f}",
             paper="shown by example: maps of three agents",
             detail={
-                "linear read-out": round(tables["species"]["linear"]["accuracy"], 4),
-                "expected map nearest to the agent's own": round(tables["maps"]["nearest_is_own"], 4),
+                "linear read-out": round(tables.species["linear"].accuracy.mean, 4),
+                "expected map nearest to the agent's own": round(tables.maps.nearest_is_own, 4),
             },
         ),
     ]
@@ -373,6 +444,7 @@ EXPERIMENT = Experiment(
     figures=("7",),
     claims=("D1", "D2", "D3", "D4"),
     specs=specs,
+    tables=Tables,
     evaluate=evaluate,
     minutes={"full": "22"},
 )

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import equinox as eqx
 import jax
@@ -22,11 +22,13 @@ from ..observer.training import Sample, TrainingConfig
 from ..support.errors import BadSetting
 from ..support.identity import LOCAL, plain
 from ..support.trees import concatenate, pick
+from ..support.typed_json import from_json, to_json
 from ..world.gridworld import World
 from .claims.claim import Claim
 
 Preset = Literal["smoke", "laptop", "full"]
 PRESETS: tuple[Preset, ...] = ("smoke", "laptop", "full")
+ANY_PRESET = PRESETS[0]  # for what is the same in all of them: the observers' names, whom they meet and how
 
 
 @dataclasses.dataclass(frozen=True)
@@ -185,48 +187,44 @@ class ObserverSpec:
         return Oversampled(self._play(often), partial(swap_weight, world=self.world, swap_probability=probability))
 
 
+Tables = TypeVar("Tables")
+
+
 @dataclasses.dataclass
-class Result:
-    """Plain tables: enough to draw every figure and decide every claim again, without a GPU or a network."""
+class Result(Generic[Tables]):
+    """Tables: enough to draw every figure and decide every claim again, without a GPU or a network."""
 
     experiment: str
     preset: str
     seed: int
-    tables: dict[str, Any]
+    tables: Tables
     claims: list[Claim]
     seconds: float = 0.0
     environment: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
+        return to_json(self)
 
     @staticmethod
-    def from_json(plain: dict[str, Any]) -> "Result":
-        return Result(**{**plain, "claims": [_claim(claim) for claim in plain["claims"]]})
-
-
-def _claim(plain: dict[str, Any]) -> Claim:
-    """JSON knows neither tuples nor numbers that are none."""
-    value = float("nan") if plain["value"] is None else plain["value"]
-    interval = plain["interval"]
-    if interval is not None:
-        interval = None if None in interval else (interval[0], interval[1])
-    return Claim(**{**plain, "value": value, "interval": interval})
+    def from_json(plain: Any, tables: type[Tables]) -> "Result[Tables]":
+        """What `to_json` gave, its tables of the type that the experiment names; a `Misfit` says what is not."""
+        return from_json(Result[tables], plain)
 
 
 @dataclasses.dataclass(frozen=True)
-class Experiment:
+class Experiment(Generic[Tables]):
     name: str
     title: str
     section: str
     figures: tuple[str, ...]
     claims: tuple[str, ...]
     specs: Callable[[Preset], tuple[ObserverSpec, ...]]
-    evaluate: Callable[[dict[str, ToMnet], int, int], tuple[dict[str, Any], list[Claim]]]
+    tables: type[Tables]
+    evaluate: Callable[[dict[str, ToMnet], int, int], tuple[Tables, list[Claim]]]
     """(observers by name, how many agents, seed) → tables and claims"""
     minutes: dict[str, str]  # preset → how long it takes to train, where that was measured
 
     @property
     def about_networks(self) -> bool:
         """Whether its agents are deep RL agents, of which some networks are held out."""
-        return any(spec.species.conditions for spec in self.specs("smoke"))
+        return any(spec.species.conditions for spec in self.specs(ANY_PRESET))

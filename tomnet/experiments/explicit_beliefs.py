@@ -6,7 +6,7 @@ Goal: forecasts of what agents report that lie nearer to the agents' own uncerta
 believes the truth; and that change with a swap only where the agent can have seen it.
 """
 
-from typing import Any
+import dataclasses
 
 import jax
 import numpy as np
@@ -14,16 +14,16 @@ import numpy as np
 from ..observer.tomnet import ToMnet
 from ..support.streams import EVALUATION_STREAM, stream
 from ..world.gridworld import SUBGOAL_MAZE
-from .analysis.belief_forecast import forecast_table
+from .analysis.belief_forecast import Forecast, forecast_table
 from .analysis.evaluation_set import draw_evaluation_set
 from .claims.claim import Claim, verdict
 from .claims.statements import STATEMENTS
-from .experiment import Experiment, ObserverSpec, Preset
+from .experiment import ANY_PRESET, Experiment, ObserverSpec, Preset
 from .false_belief.curves_by_species import curves_of, walk_all
 from .false_belief.natural_swaps import Walks, predictions
 from .false_belief.specs import FIVE, MIXED, NARROW, WIDE, mixed_spec
-from .false_belief.swap_curves import FOLLOWS_SIGHT, MORE_IN_VIEW, agreement, follows_sight, seen_above_unseen
-from .false_belief.swap_examples import swap_examples
+from .false_belief.swap_curves import FOLLOWS_SIGHT, MORE_IN_VIEW, Curves, agreement, follows_sight, seen_above_unseen
+from .false_belief.swap_examples import Future, SwapExample, SwapExamples, swap_examples
 
 NEARER = 0.5  # of the way from the truth's forecast to the agents' own entropy
 
@@ -32,60 +32,77 @@ def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
     return (mixed_spec(preset),)
 
 
-def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict[str, Any], list[Claim]]:
+@dataclasses.dataclass(frozen=True)
+class Tables:
+    forecast: list[Forecast]  # of each condition, and last of all
+    natural: dict[str, Curves]  # by condition
+    examples: SwapExamples
+
+
+def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tables, list[Claim]]:
     encounter_key, example_key = jax.random.split(stream(seed, EVALUATION_STREAM))
     observer = observers["mixed"]
-    met = draw_evaluation_set(encounter_key, specs("smoke")[0], "held out", agents)
+    met = draw_evaluation_set(encounter_key, specs(ANY_PRESET)[0], "held out", agents)
     (shown,) = FIVE
     walks = walk_all(seed, (NARROW, shown, WIDE), agents)
-    tables = {
-        "forecast": forecast_table(observer, met, MIXED),
-        "natural": curves_of(walks, observer),
-        "examples": _examples(example_key, walks[shown], observer),
-    }
+    tables = Tables(
+        forecast=forecast_table(observer, met, MIXED),
+        natural=curves_of(walks, observer),
+        examples=_examples(example_key, walks[shown], observer),
+    )
     return tables, _claims(tables)
 
 
-def _examples(key, walks: Walks, observer: ToMnet) -> dict[str, Any]:
+def _examples(key, walks: Walks, observer: ToMnet) -> SwapExamples:
     """Fig. 13a and b: a swap in view and one out of view, what the agent then says and what the observer expects."""
     examples = swap_examples(key, walks.agents, walks.pairs, SUBGOAL_MAZE, rollouts=1)
     where, told = predictions(observer, walks)
-    for example in examples.values():
-        if example is not None and told.belief is not None:
-            (walk,) = np.flatnonzero((where == (example["network"], example["level"])).all(1))
-            for world, name in ((0, "no_swap"), (1 + example["draw"], "swap")):
-                example[name]["predicted_belief"] = np.asarray(told.belief[world, walk], float).tolist()
-    return examples
+
+    def with_predictions(example: SwapExample) -> SwapExample:
+        (walk,) = np.flatnonzero((where == (example.network, example.level)).all(1))
+
+        def predicted(future: Future, world: int) -> Future:
+            assert told.belief is not None
+            return dataclasses.replace(future, predicted_belief=np.asarray(told.belief[world, walk], float))
+
+        futures = {"no_swap": predicted(example.no_swap, 0), "swap": predicted(example.swap, 1 + example.draw)}
+        return dataclasses.replace(example, **futures)
+
+    return {name: example and with_predictions(example) for name, example in examples.items()}
 
 
-def _claims(tables: dict[str, Any]) -> list[Claim]:
-    everyone, natural = tables["forecast"][-1], tables["natural"]
+def _claims(tables: Tables) -> list[Claim]:
+    everyone, natural = tables.forecast[-1], tables.natural
     two = [natural[NARROW], natural[WIDE]]
-    ratios = {name: natural[name]["ratio"]["belief"] for name in (NARROW, WIDE)}
-    least = min(ratios, key=lambda name: np.nan_to_num(ratios[name]["mean"], nan=-1.0))
+    ratios = {name: natural[name].ratio["belief"] for name in (NARROW, WIDE)}
+    least = min(ratios, key=lambda name: np.nan_to_num(ratios[name].mean, nan=-1.0))
     return [
         Claim(
             "B1",
             STATEMENTS["B1"],
-            verdict(everyone["share_interval"][0] > NEARER, everyone["share_interval"][0] > 0),
-            everyone["share"],
-            everyone["share_interval"],
+            verdict(everyone.share.low > NEARER, everyone.share.low > 0),
+            everyone.share.mean,
+            everyone.share.interval,
             "share of the way from a forecast of the truth (0) to the agents' own entropy (1), in cross-entropy",
             f"reproduced: interval above {NEARER}, nearer to what agents believe than to what is so; partly: above 0",
             ideal=1.0,
-            detail={cost: everyone[cost] for cost in ("observer", "entropy", "truth")}
-            | {row["condition"]: row["share"] for row in tables["forecast"][:-1]},
+            detail={
+                "observer": everyone.observer.mean,
+                "entropy": everyone.entropy.mean,
+                "truth": everyone.truth.mean,
+                **{row.condition: row.share.mean for row in tables.forecast[:-1]},
+            },
         ),
         Claim(
             "B2",
             STATEMENTS["B2"],
             verdict(follows_sight(two, "belief"), all(seen_above_unseen(table, "belief") for table in two)),
-            ratios[least]["mean"],
-            ratios[least]["interval"],
+            ratios[least].mean,
+            ratios[least].interval,
             f"observer's D_JS between beliefs, in view over out of view, the lesser of 3×3 and 9×9 ({least})",
             f"reproduced, for 3×3 and 9×9 agents: {FOLLOWS_SIGHT}; partly, for both: {MORE_IN_VIEW}",
             paper="Fig. 13c: falls at the edge of each field of view, softly",
-            detail={"agreement": agreement(two, "belief")} | {name: ratio["mean"] for name, ratio in ratios.items()},
+            detail={"agreement": agreement(two, "belief")} | {name: ratio.mean for name, ratio in ratios.items()},
         ),
     ]
 
@@ -97,6 +114,7 @@ EXPERIMENT = Experiment(
     figures=("13",),
     claims=("B1", "B2"),
     specs=specs,
+    tables=Tables,
     evaluate=evaluate,
     minutes={"full": "22"},
 )

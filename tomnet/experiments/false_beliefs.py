@@ -7,7 +7,7 @@ what they do next, at least three times as much as one further away; and one tha
 they end up all the same.
 """
 
-from typing import Any
+import dataclasses
 
 from ..observer.tomnet import ToMnet
 from ..support.streams import EVALUATION_STREAM, stream
@@ -24,13 +24,13 @@ from .false_belief.swap_curves import (
     FOLLOWS_SIGHT,
     LONG_RUN,
     MORE_IN_VIEW,
-    above,
+    Curves,
     agreement,
     follows_sight,
     seen_above_unseen,
 )
 from .false_belief.swap_effects import NOTICEABLE
-from .false_belief.turning_back import pictures, run_scenarios, turning_table
+from .false_belief.turning_back import Picture, TurningTable, pictures, run_scenarios, turning_table
 from .presets import LONG_TRAINING
 
 SHARE = 0.25  # of the agents' own long-run effect, that an observer must expect at least
@@ -41,95 +41,100 @@ def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
     return (spec("5x5", preset, FIVE, beliefs=False, training=LONG_TRAINING),)
 
 
-def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict[str, Any], list[Claim]]:
+@dataclasses.dataclass(frozen=True)
+class Tables:
+    turning_back: TurningTable
+    pictures: list[Picture]
+    natural: dict[str, Curves]  # of 5×5 agents alone
+
+
+def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tables, list[Claim]]:
     test_key = stream(seed, EVALUATION_STREAM)
     observer, pool, scenarios = observers["5x5"], AgentPool(FIVE, part="held out"), all_scenarios(SUBGOAL_MAZE)
     turns = run_scenarios(test_key, pool, scenarios, N_PAST, observer, SUBGOAL_MAZE)
     walks = walk_all(seed, FIVE, agents)
-    tables = {
-        "turning_back": turning_table(turns),
-        "pictures": pictures(scenarios, walks["5x5"].agents[0], SUBGOAL_MAZE),
-        "natural": curves_of(walks, observer, futures_of(seed, FIVE, agents)),
-    }
+    tables = Tables(
+        turning_back=turning_table(turns),
+        pictures=pictures(scenarios, walks["5x5"].agents[0], SUBGOAL_MAZE),
+        natural=curves_of(walks, observer, futures_of(seed, FIVE, agents)),
+    )
     return tables, _claims(tables)
 
 
-def _claims(tables: dict[str, Any]) -> list[Claim]:
+def _claims(tables: Tables) -> list[Claim]:
     return [
-        _turns_back(tables["turning_back"]),
-        _knows_what_was_seen(tables["natural"]["5x5"]),
-        _knows_the_long_run(tables["natural"]["5x5"]),
+        _turns_back(tables.turning_back),
+        _knows_what_was_seen(tables.natural["5x5"]),
+        _knows_the_long_run(tables.natural["5x5"]),
     ]
 
 
-def _turns_back(table: dict[str, Any]) -> Claim:
-    seen, unseen = (table[side]["observer"]["drop"] for side in ("in_view", "out_of_view"))
-    gap = table["gap"]
+def _turns_back(table: TurningTable) -> Claim:
+    seen, unseen = table.in_view.observer["drop"], table.out_of_view.observer["drop"]
+    gap = table.gap["observer"]
     agrees = agreement([table], "drop")
-    clear = seen["mean"] >= DROPS and seen["mean"] >= DIFFERS * max(unseen["mean"], 0.0)
+    clear = seen.mean >= DROPS and seen.mean >= DIFFERS * max(unseen.mean, 0.0)
     return Claim(
         "F2",
         STATEMENTS["F2"],
-        verdict(agrees >= AGREES and clear, above(seen, unseen)),
-        gap["observer"]["mean"],
-        gap["observer"]["interval"],
+        verdict(agrees >= AGREES and clear, seen.above(unseen)),
+        gap.mean,
+        gap.interval,
         "relative drop of the probability of turning back that the observer predicts, for swaps in view less for "
         "swaps out of view",
         f"reproduced: for swaps in view at least {DROPS} and {DIFFERS:g} times that for swaps out of view; and the "
         f"agents' order of distances (agreement of at least {AGREES}, among distances that the agents' intervals tell "
         "apart); partly: above the drop out of view, intervals apart",
         paper="Fig. 11b: near 100% up to distance 2, near 0 beyond, for agents and observer",
-        agents=gap["agents"]["mean"],
+        agents=table.gap["agents"].mean,
         detail={
             "agreement": agrees,
-            "in_view": seen["mean"],
-            "out_of_view": unseen["mean"],
-            "agents_out_of_view": table["out_of_view"]["agents"]["drop"]["mean"],
-            "agents_turn_back": {
-                str(row["distance"]): row["agents"]["no_swap"]["mean"] for row in table["by_distance"]
-            },
-            "observer_drop": {str(row["distance"]): row["observer"]["drop"]["mean"] for row in table["by_distance"]},
+            "in_view": seen.mean,
+            "out_of_view": unseen.mean,
+            "agents_out_of_view": table.out_of_view.agents["drop"].mean,
+            "agents_turn_back": {str(row.distance): row.agents["no_swap"].mean for row in table.by_distance},
+            "observer_drop": {str(row.distance): row.observer["drop"].mean for row in table.by_distance},
         },
     )
 
 
-def _knows_what_was_seen(table: dict[str, Any]) -> Claim:
-    ratio = table["ratio"]["policy"]
+def _knows_what_was_seen(table: Curves) -> Claim:
+    ratio = table.ratio["policy"]
     return Claim(
         "F3",
         STATEMENTS["F3"],
         verdict(follows_sight([table], "policy"), seen_above_unseen(table, "policy")),
-        ratio["mean"],
-        ratio["interval"],
+        ratio.mean,
+        ratio.interval,
         "observer's D_JS between next-step policies, swaps in view over swaps out of view, 5×5 agents",
         f"reproduced: {FOLLOWS_SIGHT}; partly: {MORE_IN_VIEW}",
         paper="Fig. 12a, right: falls with distance, without a hard boundary",
         detail={
             "agreement": agreement([table], "policy"),
-            "in_view": table["in_view"]["observer"]["policy"]["mean"],
-            "out_of_view": table["out_of_view"]["observer"]["policy"]["mean"],
-            "pairs": table["pairs"],
+            "in_view": table.in_view.observer["policy"].mean,
+            "out_of_view": table.out_of_view.observer["policy"].mean,
+            "pairs": table.pairs,
         },
     )
 
 
-def _knows_the_long_run(table: dict[str, Any]) -> Claim:
-    more, unseen = table["beyond_policy"], table["out_of_view"]
-    agents = unseen["agents"][LONG_RUN]["mean"] - unseen["agents"]["policy"]["mean"]
+def _knows_the_long_run(table: Curves) -> Claim:
+    more, unseen = table.beyond_policy, table.out_of_view
+    agents = unseen.agents[LONG_RUN].mean - unseen.agents["policy"].mean
     # an observer that has learned nothing, too, has maps that a little depend on what lies where
-    noticed = unseen["observer"][LONG_RUN]["mean"] >= NOTICEABLE and more["mean"] >= SHARE * agents
+    noticed = unseen.observer[LONG_RUN].mean >= NOTICEABLE and more.mean >= SHARE * agents
     return Claim(
         "F4",
         STATEMENTS["F4"],
-        verdict(noticed and more["interval"][0] > 0, noticed and more["mean"] > 0),
-        more["mean"],
-        more["interval"],
+        verdict(noticed and more.low > 0, noticed and more.mean > 0),
+        more.mean,
+        more.interval,
         f"observer's D_JS for swaps out of view, {LONG_RUN} less policy, in nats",
         f"reproduced: interval above 0, at least {SHARE:.0%} of the agents' own, and at least {NOTICEABLE} nats for "
         "the successor maps; partly: the mean is",
         paper="Fig. 12b: D_JS of successor maps grows with the discount, also beyond the field of view",
         agents=agents,
-        detail={name: unseen["observer"][name]["mean"] for name in unseen["observer"]},
+        detail={name: effect.mean for name, effect in unseen.observer.items()},
     )
 
 
@@ -140,6 +145,7 @@ EXPERIMENT = Experiment(
     figures=("11", "12a-b"),
     claims=("F2", "F3", "F4"),
     specs=specs,
+    tables=Tables,
     evaluate=evaluate,
     minutes={"laptop": "9", "full": "22"},
 )

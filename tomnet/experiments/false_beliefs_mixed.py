@@ -9,7 +9,7 @@ The observer is that of `explicit-beliefs`, which meets the same agents: one obs
 there about beliefs.
 """
 
-from typing import Any
+import dataclasses
 
 from ..observer.tomnet import ToMnet
 from ..support.streams import EVALUATION_STREAM, stream
@@ -20,50 +20,58 @@ from .experiment import Experiment, ObserverSpec, Preset
 from .false_belief.curves_by_species import SIGHTED, WITH_FUTURES, curves_of, futures_of, walk_all
 from .false_belief.natural_swaps import networks_of
 from .false_belief.specs import FIVE, MIXED, NARROW, WIDE, mixed_spec
-from .false_belief.swap_curves import GAP, agreement, gap_at, parting, widest
-from .false_belief.swap_effects import NOTICEABLE, swap_claims, swap_table
-from .false_belief.swap_examples import swap_examples
+from .false_belief.swap_curves import BETWEEN, GAP, Curves, agreement, gap_at, parting
+from .false_belief.swap_effects import NOTICEABLE, SwapTable, swap_claims, swap_table
+from .false_belief.swap_examples import SwapExamples, swap_examples
 
 
 def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
     return (mixed_spec(preset, home="explicit-beliefs"),)
 
 
-def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict[str, Any], list[Claim]]:
+@dataclasses.dataclass(frozen=True)
+class Tables:
+    agents: dict[str, SwapTable]  # by condition
+    natural: dict[str, Curves]  # by condition
+    examples: SwapExamples
+
+
+def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tables, list[Claim]]:
     walks = walk_all(seed, MIXED, agents)
     (shown,) = FIVE
     key = stream(seed, EVALUATION_STREAM)
-    tables = {
-        "agents": {name: swap_table(networks_of(each)) for name, each in walks.items()},
-        "natural": curves_of(walks, observers["mixed"], futures_of(seed, WITH_FUTURES, agents)),
-        "examples": swap_examples(key, walks[shown].agents, walks[shown].pairs, SUBGOAL_MAZE),
-    }
+    tables = Tables(
+        agents={name: swap_table(networks_of(each)) for name, each in walks.items()},
+        natural=curves_of(walks, observers["mixed"], futures_of(seed, WITH_FUTURES, agents)),
+        examples=swap_examples(key, walks[shown].agents, walks[shown].pairs, SUBGOAL_MAZE),
+    )
     return tables, _claims(tables)
 
 
-def _claims(tables: dict[str, Any]) -> list[Claim]:
-    natural = tables["natural"]
+def _claims(tables: Tables) -> list[Claim]:
+    natural = tables.natural
     two = (natural[NARROW], natural[WIDE])
     part = parting(*two, "policy")
-    where = widest(part)
+    gap = gap_at(part.widest, *two, "observer", "policy")
     knows = Claim(
         "F5",
         STATEMENTS["F5"],
-        verdict(bool(part["clear"]), part["everywhere"]),
-        *gap_at(where, *two, "observer", "policy"),
+        verdict(bool(part.clear), part.everywhere),
+        gap.mean,
+        gap.interval,
         GAP,
-        f"reproduced: 9×9 above 3×3, intervals apart, and at least {NOTICEABLE} nats, at some distance from 2 to 4; "
+        f"reproduced: 9×9 above 3×3, intervals apart, and at least {NOTICEABLE} nats, at some distance from {BETWEEN}; "
         "partly: above at each of them",
         paper="Fig. 12c, right: 9×9 above 3×3 from distance 2 on",
-        agents=None if where is None else gap_at(where, *two, "agents", "policy")[0],
+        agents=None if part.widest is None else gap_at(part.widest, *two, "agents", "policy").mean,
         detail={
-            "distance": where,
-            "clear_at": part["clear"],
-            "gaps": {str(far): gap for far, gap in part["gaps"].items()},
+            "distance": part.widest,
+            "clear_at": part.clear,
+            "gaps": {str(far): gap for far, gap in part.gaps.items()},
             "agreement": agreement([natural[name] for name in SIGHTED], "policy"),
         },
     )
-    return sorted([*swap_claims(tables["agents"]), knows], key=lambda claim: claim.id)
+    return sorted([*swap_claims(tables.agents), knows], key=lambda claim: claim.id)
 
 
 EXPERIMENT = Experiment(
@@ -73,6 +81,7 @@ EXPERIMENT = Experiment(
     figures=("10", "12c-d"),
     claims=("F1", "F5", "F7"),
     specs=specs,
+    tables=Tables,
     evaluate=evaluate,
     minutes={"full": "22"},
 )

@@ -8,13 +8,12 @@ preferred object shows, also when the next action is the only prediction trained
 """
 
 import dataclasses
-from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Key, Scalar
+from jaxtyping import Float, Key, Scalar
 
 from ..episodes.encounter import Encounter, EncounterSpec
 from ..episodes.episode import Snapshot
@@ -27,7 +26,7 @@ from ..world.gridworld import ACTIONS, MAZE
 from ..world.levels import sample_level
 from .analysis.comparison import (
     GOALS,
-    Observed,
+    Comparison,
     comparison_table,
     eats,
     exact,
@@ -37,18 +36,21 @@ from .analysis.comparison import (
     weakest,
     without_past,
 )
-from .analysis.examples import first_of, plain_episode, plain_snapshot
+from .analysis.examples import PlainEpisode, PlainSnapshot, first_of, plain_episode, plain_snapshot
 from .analysis.query_fields import every_cell, policy_arrows
 from .analysis.read_out import nearest_neighbour_accuracy
 from .claims.claim import Claim, verdict
 from .claims.statements import STATEMENTS
-from .claims.statistics import mean_interval, share_interval
-from .experiment import Experiment, ObserverSpec, Preset
+from .claims.statistics import Estimate, mean_interval, share_interval
+from .experiment import ANY_PRESET, Experiment, ObserverSpec, Preset
 from .goal_inference import OBSERVER, SPECIES
 
 N_PAST = tuple(range(11))
 FIELD_PAST = (0, 1, 5)  # Fig. 5c
 NEAR, FAR = 2, 10  # steps to a trapped agent's only object
+WELL_ABOVE = 0.05  # chance: the probability of the true action, nothing seen
+SURE, HALF_SURE = 0.9, 0.7  # of what a trapped agent eats
+LEGIBLE, HALF_LEGIBLE = 0.9, 0.5  # of the ideal observer's accuracy: the preferred object
 ENCOUNTERS = EncounterSpec(min_past=0, max_past=10, snapshots=True)
 HEADS = {"all-heads": ("action", "consumption", "successor"), "action-only": ("action",)}
 TRAINING = {
@@ -66,14 +68,90 @@ def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
     return tuple(spec(name, heads) for name, heads in HEADS.items())
 
 
-def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict[str, Any], list[Claim]]:
+@dataclasses.dataclass(frozen=True)
+class CurvePoint:
+    """Fig. 5b: the probability given to the true action."""
+
+    past: int
+    network: Estimate
+    ideal: Estimate
+
+
+@dataclasses.dataclass(frozen=True)
+class ComparisonAt:
+    past: int
+    heads: dict[str, Comparison]
+
+
+@dataclasses.dataclass(frozen=True)
+class PreferenceReadOut:
+    """How well the preferred object can be read out of the embedding; with nothing seen, all embeddings are zero."""
+
+    past: int
+    accuracy: Estimate | None
+    ideal: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Embeddings:
+    """Fig. 5d."""
+
+    preferred: list[int]
+    past: list[int]
+    character: Float[np.ndarray, "past agent dimension"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Trapped:
+    """Agents that can reach exactly one object: the probability that they eat it. None where no level was such."""
+
+    levels: int
+    probability: Estimate
+    ideal: float
+    first_choice: float  # the share of levels on which it is the likeliest
+    if_preferred: float | None
+    if_not_preferred: float | None
+    if_near: float | None
+    if_far: float | None
+
+
+@dataclasses.dataclass(frozen=True)
+class PolicyField:
+    past: int
+    network: Float[np.ndarray, "cell 2"]  # resultant vectors of the policies, as (row, col) steps
+    ideal: Float[np.ndarray, "cell 2"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Field:
+    """Figs. 5a and 5c: the predicted policy from every cell of one level, after more and more snapshots."""
+
+    query: PlainSnapshot
+    snapshots: list[PlainEpisode]
+    preferred: int
+    fields: list[PolicyField]
+
+
+@dataclasses.dataclass(frozen=True)
+class Tables:
+    curve: list[CurvePoint]
+    comparison: list[ComparisonAt]
+    gain: Estimate  # of the true action's probability, from no snapshot to the most
+    embedding: dict[str, list[PreferenceReadOut]]  # by observer
+    points: dict[str, Embeddings]  # by observer
+    trapped: Trapped
+    field: Field
+
+
+def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tables, list[Claim]]:
     agent_key, encounter_key, ideal_key, level_key = jax.random.split(stream(seed, EVALUATION_STREAM), 4)
     population = SPECIES.sample(agent_key, agents)
     preferred = np.asarray(population.object_rewards.argmax(-1))
     ideal = InversePlanner.for_species(ideal_key, SPECIES, MAZE)
-    everything = eqx.filter_jit(specs("smoke")[0].draw_encounters)(encounter_key, population, past=max(N_PAST))
+    everything = eqx.filter_jit(specs(ANY_PRESET)[0].draw_encounters)(encounter_key, population, past=max(N_PAST))
     no_past = without_past(ideal, everything)
-    tables: dict[str, Any] = {"curve": [], "comparison": [], "embedding": {name: [] for name in HEADS}}
+    curve, comparison = [], []
+    embedding: dict[str, list[PreferenceReadOut]] = {name: [] for name in HEADS}
     points: dict[str, list[np.ndarray]] = {name: [] for name in HEADS}
     given_to_truth = []  # the probability of the action taken, for every agent, as snapshots come in
     given_to_preferred = []  # the exact probability of the object that the agent likes best
@@ -82,55 +160,36 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict
         encounters = seen_only(everything, past)
         weights, best = exact(ideal, encounters, snapshots=True)
         likely = np.asarray(ideal.preferred_object(weights))
-        known = (likely.argmax(-1) == preferred).astype(float)
+        known = float((likely.argmax(-1) == preferred).astype(float).mean())
         given_to_preferred.append(likely[np.arange(agents), preferred])
         for name, observer in observers.items():
             character, net = network(observer, encounters)
             points[name].append(character[:100])
-            tables["embedding"][name].append(_read_out(past, character, preferred, known))
+            told = share_interval(nearest_neighbour_accuracy(character, preferred)) if past else None
+            embedding[name].append(PreferenceReadOut(past, told, known))
             if name == "all-heads":
                 given_to_truth.append(net.action_probability)
-                tables["curve"].append(_curve_row(past, net, best))
+                curve.append(
+                    CurvePoint(past, mean_interval(net.action_probability), mean_interval(best.action_probability))
+                )
                 if past:
-                    tables["comparison"].append({"past": past, "heads": comparison_table(net, best, no_past)})
-    tables["gain"] = dict(zip(("mean", "interval"), mean_interval(given_to_truth[-1] - given_to_truth[0]), strict=True))
-    tables["points"] = {
-        name: {
-            "preferred": preferred[:100].tolist(),
-            "past": list(N_PAST),
-            "character": np.stack(clouds).tolist(),
-        }
-        for name, clouds in points.items()
-    }
-    tables["trapped"] = trapped(level_key, observers["all-heads"], ideal, everything, preferred)
+                    comparison.append(ComparisonAt(past, comparison_table(net, best, no_past)))
     shown = _telling(np.stack(given_to_preferred), np.asarray(ideal.reachable(everything.query)))
-    tables["field"] = _field(observers["all-heads"], ideal, everything, preferred, shown)
+    tables = Tables(
+        curve,
+        comparison,
+        mean_interval(given_to_truth[-1] - given_to_truth[0]),
+        embedding,
+        {name: Embeddings(preferred[:100].tolist(), list(N_PAST), np.stack(points[name])) for name in points},
+        trapped(level_key, observers["all-heads"], ideal, everything, preferred),
+        _field(observers["all-heads"], ideal, everything, preferred, shown),
+    )
     return tables, _claims(tables)
-
-
-def _read_out(past: int, character: np.ndarray, preferred: np.ndarray, known: np.ndarray) -> dict[str, Any]:
-    """How well the preferred object can be read out of the embedding; with nothing seen, all embeddings are zero."""
-    row = {"past": past, "ideal": float(known.mean()), "accuracy": None, "interval": None}
-    if past:
-        row["accuracy"], row["interval"] = share_interval(nearest_neighbour_accuracy(character, preferred))
-    return row
-
-
-def _curve_row(past: int, net: Observed, best: Observed) -> dict[str, Any]:
-    mean, interval = mean_interval(net.action_probability)
-    ideal_mean, ideal_interval = mean_interval(best.action_probability)
-    return {
-        "past": past,
-        "probability": mean,
-        "interval": interval,
-        "ideal": ideal_mean,
-        "ideal_interval": ideal_interval,
-    }
 
 
 def trapped(
     key: Key[Scalar, ""], observer: ToMnet, ideal: InversePlanner, encounters: Encounter, preferred: np.ndarray
-) -> dict[str, Any]:
+) -> Trapped:
     """Claim G4: agents put on levels where they can reach exactly one object."""
     wanted = encounters.past_real.shape[0]
     levels = eqx.filter_jit(jax.vmap(sample_level, in_axes=(0, None)))(jax.random.split(key, 100 * wanted), MAZE)
@@ -147,19 +206,17 @@ def trapped(
         name: eats(observed.predictions)[np.arange(len(alone)), only]
         for name, observed in {"network": net, "ideal": best}.items()
     }
-    mean, interval = mean_interval(given["network"])
     favourite = only == preferred[: len(alone)]
-    return {
-        "levels": len(alone),
-        "probability": mean,
-        "interval": interval,
-        "ideal": float(given["ideal"].mean()),
-        "first_choice": float((eats(net.predictions).argmax(-1) == only).mean()),
-        "if_preferred": _mean(given["network"][favourite]),
-        "if_not_preferred": _mean(given["network"][~favourite]),
-        "if_near": _mean(given["network"][steps <= NEAR]),
-        "if_far": _mean(given["network"][steps >= FAR]),
-    }
+    return Trapped(
+        levels=len(alone),
+        probability=mean_interval(given["network"]),
+        ideal=float(given["ideal"].mean()),
+        first_choice=float((eats(net.predictions).argmax(-1) == only).mean()),
+        if_preferred=_mean(given["network"][favourite]),
+        if_not_preferred=_mean(given["network"][~favourite]),
+        if_near=_mean(given["network"][steps <= NEAR]),
+        if_far=_mean(given["network"][steps >= FAR]),
+    )
 
 
 def _mean(values: np.ndarray) -> float | None:
@@ -173,10 +230,7 @@ def _telling(given_to_preferred: np.ndarray, reachable: np.ndarray) -> int:
     return first_of(doubtful & sure & everything_open, sure & everything_open, sure) or 0
 
 
-def _field(
-    observer: ToMnet, ideal: InversePlanner, encounters: Encounter, preferred: np.ndarray, shown: int
-) -> dict[str, Any]:
-    """Figs. 5a and 5c: the predicted policy from every cell of one level, after more and more snapshots."""
+def _field(observer: ToMnet, ideal: InversePlanner, encounters: Encounter, preferred: np.ndarray, shown: int) -> Field:
     first = pick(encounters, slice(shown, shown + 1))
     query = pick(first.query, 0)
     fields = []
@@ -187,93 +241,77 @@ def _field(
         weights = ideal.posterior(seen.past, seen.past_real, snapshots=True)
         exact_field = np.asarray(ideal.policy_field(weights, first.query))[0].reshape(MAZE.cells, -1)
         fields.append(
-            {
-                "past": past,
-                "network": policy_arrows(np.exp(np.asarray(predictions.action))).tolist(),
-                "ideal": policy_arrows(exact_field).tolist(),
-            }
+            PolicyField(past, policy_arrows(np.exp(np.asarray(predictions.action))), policy_arrows(exact_field))
         )
-    return {
-        "query": plain_snapshot(query),
-        "snapshots": [plain_episode(pick(first.past, (0, i))) for i in range(max(FIELD_PAST))],
-        "preferred": int(preferred[shown]),
-        "fields": fields,
-    }
+    snapshots = [plain_episode(pick(first.past, (0, i))) for i in range(max(FIELD_PAST))]
+    return Field(plain_snapshot(query), snapshots, int(preferred[shown]), fields)
 
 
-def _claims(tables: dict[str, Any]) -> list[Claim]:
-    ten = tables["comparison"][-1]["heads"]
-    head, worst = weakest(ten)
-    gain, none, trapped_in = tables["gain"], tables["curve"][0], tables["trapped"]
+def _claims(tables: Tables) -> list[Claim]:
+    ten, none, gain, alone = tables.comparison[-1].heads, tables.curve[0], tables.gain, tables.trapped
+    chance = 1 / len(ACTIONS)
 
-    def embedding_claim(id: str, spec: str, paper: str) -> Claim:
-        last = tables["embedding"][spec][-1]
+    def embedding_claim(id: str, observer: str, paper: str) -> Claim:
+        *_, last = tables.embedding[observer]
+        assert last.accuracy is not None  # after ten snapshots there is something to tell it from
         return Claim(
             id,
             STATEMENTS[id],
-            verdict(last["accuracy"] >= 0.9 * last["ideal"], last["accuracy"] >= 0.5 * last["ideal"]),
-            last["accuracy"],
-            last["interval"],
+            verdict(last.accuracy.mean >= LEGIBLE * last.ideal, last.accuracy.mean >= HALF_LEGIBLE * last.ideal),
+            last.accuracy.mean,
+            last.accuracy.interval,
             "accuracy of the preferred object from its nearest neighbours, N_past = 10 (chance 0.25)",
-            "reproduced: at least 0.9 of the ideal observer's accuracy; partly 0.5",
+            f"reproduced: at least {LEGIBLE} of the ideal observer's accuracy; partly {HALF_LEGIBLE}",
             paper=paper,
-            ideal=last["ideal"],
-            detail={str(row["past"]): row["accuracy"] for row in tables["embedding"][spec][1:]},
+            ideal=last.ideal,
+            detail={str(row.past): row.accuracy.mean for row in tables.embedding[observer] if row.accuracy},
         )
 
     return [
         Claim(
             "G2",
             STATEMENTS["G2"],
-            verdict(gain["interval"][0] > 0 and meets_goals(ten), gain["interval"][0] > 0),
-            gain["mean"],
-            gain["interval"],
+            verdict(gain.low > 0 and meets_goals(ten), gain.low > 0),
+            gain.mean,
+            gain.interval,
             "probability of the true action, N_past = 10 minus none",
-            "a gain whose interval is above 0, and captured shares at N_past = 10 of 0.9 (consumption), 0.8 (others); "
-            "partly: the gain alone",
+            f"a gain whose interval is above 0, and captured shares at N_past = 10 of {GOALS['consumption']} "
+            f"(consumption), {GOALS['action']} (others); partly: the gain alone",
             paper="Fig. 5b, a rising curve; no number in the text",
-            ideal=tables["curve"][-1]["ideal"] - none["ideal"],
-            detail={head: round(ten[head]["captured"], 4) for head in GOALS} | {"weakest": head},
+            ideal=tables.curve[-1].ideal.mean - none.ideal.mean,
+            detail={head: round(ten[head].captured.mean, 4) for head in GOALS} | {"weakest": weakest(ten)},
         ),
         Claim(
             "G3",
             STATEMENTS["G3"],
-            verdict(none["interval"][0] > 1 / len(ACTIONS) + 0.05, none["interval"][0] > 1 / len(ACTIONS)),
-            none["probability"],
-            none["interval"],
-            "probability of the true action, N_past = 0 (chance 0.2)",
-            "reproduced: interval above chance + 0.05; partly: above chance",
+            verdict(none.network.low > chance + WELL_ABOVE, none.network.low > chance),
+            none.network.mean,
+            none.network.interval,
+            f"probability of the true action, N_past = 0 (chance {chance:g})",
+            f"reproduced: interval above chance + {WELL_ABOVE}; partly: above chance",
             paper="Fig. 5b: “greater than chance”; no number in the text",
-            ideal=none["ideal"],
+            ideal=none.ideal.mean,
         ),
         Claim(
             "G4",
             STATEMENTS["G4"],
-            verdict(trapped_in["probability"] >= 0.9, trapped_in["probability"] >= 0.7),
-            trapped_in["probability"],
-            trapped_in["interval"],
-            f"probability given to it, on {trapped_in['levels']} levels where exactly one object is in reach",
-            "reproduced ≥ 0.9, partly ≥ 0.7",
+            verdict(alone.probability.mean >= SURE, alone.probability.mean >= HALF_SURE),
+            alone.probability.mean,
+            alone.probability.interval,
+            f"probability given to it, on {alone.levels} levels where exactly one object is in reach",
+            f"reproduced ≥ {SURE}, partly ≥ {HALF_SURE}",
             paper="Fig. 5c, one level: “will always consume” it",
-            ideal=trapped_in["ideal"],
+            ideal=alone.ideal,
             detail={
-                "where it is the agent's favourite": trapped_in["if_preferred"],
-                "where the favourite is out of reach": trapped_in["if_not_preferred"],
-                f"where it is within {NEAR} steps": trapped_in["if_near"],
-                f"where it is {FAR} or more steps away": trapped_in["if_far"],
-                "levels where it is ToMnet's first choice": trapped_in["first_choice"],
+                "where it is the agent's favourite": alone.if_preferred,
+                "where the favourite is out of reach": alone.if_not_preferred,
+                f"where it is within {NEAR} steps": alone.if_near,
+                f"where it is {FAR} or more steps away": alone.if_far,
+                "levels where it is ToMnet's first choice": alone.first_choice,
             },
         ),
-        embedding_claim(
-            "G5",
-            "all-heads",
-            "Fig. 5d: “immediately legible”; no number",
-        ),
-        embedding_claim(
-            "G6",
-            "action-only",
-            "“also true”; neither figure nor number",
-        ),
+        embedding_claim("G5", "all-heads", "Fig. 5d: “immediately legible”; no number"),
+        embedding_claim("G6", "action-only", "“also true”; neither figure nor number"),
     ]
 
 
@@ -284,6 +322,7 @@ EXPERIMENT = Experiment(
     figures=("5",),
     claims=("G2", "G3", "G4", "G5", "G6"),
     specs=specs,
+    tables=Tables,
     evaluate=evaluate,
     minutes={"smoke": "≤ 2", "laptop": "13", "full": "4"},
 )

@@ -10,7 +10,9 @@ from ..support.errors import BadFile, TomnetError, nearest
 from ..support.files import read_json, write_json
 from ..support.progress import narrated, stage
 from ..support.provenance import provenance
-from .experiment import PRESETS, Experiment, ObserverSpec, Preset, Result
+from ..support.typed_json import Misfit
+from .experiment import ANY_PRESET, PRESETS, Experiment, ObserverSpec, Preset, Result
+from .registry import find
 
 RESULT = "result.json"
 AGENTS = {"smoke": 40, "laptop": 500, "full": 1000}
@@ -83,7 +85,7 @@ class OtherAgents(TomnetError):
 
 def check_agents(experiment: Experiment, abouts: dict[str, dict[str, Any]]) -> None:
     """Whether observers, by what they say about themselves, met the populations that they are to be asked about."""
-    for spec in experiment.specs("smoke"):  # every preset has the same populations
+    for spec in experiment.specs(ANY_PRESET):
         check_populations(f"{experiment.name}/{spec.name}", abouts[spec.name]["populations"], spec.populations())
 
 
@@ -98,7 +100,10 @@ def check_populations(observer: str, met: dict[str, str], here: dict[str, str]) 
 
 def load_result(folder: Path) -> Result:
     path = folder / RESULT
+    plain = read_json(path)
+    if not isinstance(plain, dict) or not isinstance(plain.get("experiment"), str):  # JSON, but not of ours
+        raise BadFile(path, "holds no result of an experiment")
     try:
-        return Result.from_json(read_json(path))
-    except (AttributeError, KeyError, TypeError) as error:  # JSON, but not of ours
-        raise BadFile(path, "holds no result of an experiment") from error
+        return Result.from_json(plain, find(plain["experiment"]).tables)
+    except Misfit as why:
+        raise BadFile(path, f"holds no result of {plain['experiment']}: {why}") from None

@@ -7,7 +7,6 @@ changes behind an agent's back.
 """
 
 import dataclasses
-from typing import Any
 
 from ..observer.tomnet import ToMnet
 from ..world.gridworld import SUBGOAL_MAZE
@@ -16,7 +15,17 @@ from .claims.statements import STATEMENTS
 from .experiment import Experiment, ObserverSpec, Preset
 from .false_belief.curves_by_species import SIGHTED, WITH_FUTURES, curves_of, futures_of, walk_all
 from .false_belief.specs import MIXED, NARROW, WIDE, spec
-from .false_belief.swap_curves import GAP, IN_ORDER, agreement, agreement_interval, gap_at, in_order, parting, widest
+from .false_belief.swap_curves import (
+    BETWEEN,
+    GAP,
+    IN_ORDER,
+    Curves,
+    agreement,
+    agreement_interval,
+    gap_at,
+    in_order,
+    parting,
+)
 from .false_belief.swap_effects import NOTICEABLE
 
 STILL = dataclasses.replace(SUBGOAL_MAZE, swap_probability=0.0)
@@ -26,39 +35,45 @@ def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
     return (spec("no-swaps", preset, MIXED, beliefs=True, world=STILL),)
 
 
-def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[dict[str, Any], list[Claim]]:
+@dataclasses.dataclass(frozen=True)
+class Tables:
+    natural: dict[str, Curves]  # by condition
+
+
+def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tables, list[Claim]]:
     """With swaps: the agents were raised to expect them, and only the observer was not."""
     walks = walk_all(seed, SIGHTED, agents)
-    tables = {"natural": curves_of(walks, observers["no-swaps"], futures_of(seed, WITH_FUTURES, agents))}
+    tables = Tables(curves_of(walks, observers["no-swaps"], futures_of(seed, WITH_FUTURES, agents)))
     return tables, _claims(tables)
 
 
-def _claims(tables: dict[str, Any]) -> list[Claim]:
-    natural = tables["natural"]
+def _claims(tables: Tables) -> list[Claim]:
+    natural = tables.natural
     sighted = [natural[name] for name in SIGHTED]
     ordered = in_order(sighted, "policy")
     two = (natural[NARROW], natural[WIDE])
     part = parting(*two, "policy")
-    where = widest(part)
+    gap = gap_at(part.widest, *two, "observer", "policy")
     return [
         Claim(
             "F6",
             STATEMENTS["F6"],
-            verdict(ordered and bool(part["clear"]), ordered or bool(part["clear"])),
-            *gap_at(where, *two, "observer", "policy"),
+            verdict(ordered and bool(part.clear), ordered or bool(part.clear)),
+            gap.mean,
+            gap.interval,
             GAP,
             f"reproduced: {IN_ORDER} for each field of view; and 9×9 above 3×3, intervals apart and at least "
-            f"{NOTICEABLE} nats, at some distance from 2 to 4; partly: one of the two",
+            f"{NOTICEABLE} nats, at some distance from {BETWEEN}; partly: one of the two",
             paper="Fig. A1: qualitatively identical",
-            agents=None if where is None else gap_at(where, *two, "agents", "policy")[0],
+            agents=None if part.widest is None else gap_at(part.widest, *two, "agents", "policy").mean,
             detail={
                 "agreement": agreement(sighted, "policy"),
                 "agreement_interval": agreement_interval(sighted, "policy"),  # it takes the agents' order as given
-                "distance": where,
-                "clear_at": part["clear"],
-                "gaps": {str(far): gap for far, gap in part["gaps"].items()},
+                "distance": part.widest,
+                "clear_at": part.clear,
+                "gaps": {str(far): gap for far, gap in part.gaps.items()},
                 "agreement_beliefs": agreement(sighted, "belief"),
-                "ratios": {name: natural[name]["ratio"]["policy"]["mean"] for name in SIGHTED},
+                "ratios": {name: natural[name].ratio["policy"].mean for name in SIGHTED},
             },
         )
     ]
@@ -71,6 +86,7 @@ EXPERIMENT = Experiment(
     figures=("A1",),
     claims=("F6",),
     specs=specs,
+    tables=Tables,
     evaluate=evaluate,
     minutes={"full": "11"},
 )

@@ -13,24 +13,24 @@ from ..experiments.experiment import Result
 from ..experiments.registry import find
 from ..support.files import write_atomically
 from .architecture import architecture_figure
-from .panels import Panels, render
+from .panels import Panels, compose_all, render
 
 FORMATS = ("svg", "png")
 
 
 def figures_for(result: Result) -> dict[str, Figure]:
     """The figures of an experiment by the stem of their file: `figure-4`."""
-    return _module(result).draw(result)
+    return compose_all(panels_for(result))
 
 
 def panels_for(result: Result) -> Panels:
     """The same, panel by panel, for a page that sets them itself."""
-    return _module(result).panels(result)
+    return _module(result).panels(result.tables)
 
 
 def captions(result: Result) -> dict[str, str]:
     """What each figure shows, with the numbers that matter, all of them from the result."""
-    return _module(result).captions(result)
+    return _module(result).captions(result.tables)
 
 
 def save_figures(result: Result, folder: Path) -> list[Path]:
@@ -49,7 +49,7 @@ def save(figures: dict[str, Figure], folder: Path) -> list[Path]:
 
 
 def _module(result: Result) -> ModuleType:
-    """The one with the name of the experiment's own: it has `panels`, `draw` and `captions`."""
+    """The one with the name of the experiment's own: it has `panels` and `captions`."""
     name = find(result.experiment).name  # a result is read from a file: nothing but an experiment is imported
     return import_module(f".{name.replace('-', '_')}", __package__)
 

@@ -6,14 +6,23 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import EllipseCollection
 from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure, SubFigure
+from matplotlib.figure import SubFigure
 
-from ..experiments.experiment import Result
+from ..experiments.agent_embeddings import (
+    ClusteredNetwork,
+    Divergence,
+    Fields,
+    ShownPosteriors,
+    Subspecies,
+    Tables,
+)
+from ..experiments.analysis.character_space import COLLAPSED, USED, Dimension
+from ..experiments.analysis.examples import PlainSnapshot
 from ..world.levels import LETTERS
 from . import style
 from .deep_rl_agents import SPECIES_NAMES
 from .gridworld import draw_policy_arrows
-from .panels import Panel, Panels, compose_all
+from .panels import Panel, Panels
 
 SPECIES_COLOURS = {"blind": style.NO_PAST, "stateless-5x5": style.GREEN, "5x5": style.BLUE}
 SPECIES_MARKERS = {"blind": "o", "stateless-5x5": "s", "5x5": "^"}
@@ -23,14 +32,9 @@ LEAST_TURN = 0.05  # that an axis shows: less than that is nothing to look at
 ENCLOSED = 0.8  # of an agent's density, as in the paper
 
 
-def draw(result: Result) -> dict[str, Figure]:
-    return compose_all(panels(result))
-
-
-def panels(result: Result) -> Panels:
-    tables = result.tables
-    posteriors, subspecies = tables["posteriors"], tables["subspecies"]
-    blind = np.array([name == "blind" for name in posteriors["species"]])
+def panels(tables: Tables) -> Panels:
+    posteriors, subspecies = tables.posteriors, tables.subspecies
+    blind = np.array([name == "blind" for name in posteriors.species])
     return {
         "figure-8": (
             Panel(
@@ -46,7 +50,7 @@ def panels(result: Result) -> Panels:
                 "Nats in each dimension",
                 "Bars for each dimension of the character embedding: the mean divergence of the posterior from the "
                 "prior, for each species, with the thresholds of used and collapsed dimensions.",
-                lambda place: _nats(place, tables["divergence"], tables["dimensions"]),
+                lambda place: _nats(place, tables.divergence, tables.dimensions),
                 3.1,
             ),
             Panel(
@@ -93,7 +97,7 @@ def panels(result: Result) -> Panels:
                 "Which way the expected policies turn",
                 "Two bars: how much the policy expected of an agent at each cluster's mean turns anticlockwise around "
                 "the middle of the map, on average over levels.",
-                lambda place: _turns(place, tables["fields"]),
+                lambda place: _turns(place, tables.fields),
                 2.6,
             ),
             Panel(
@@ -101,7 +105,7 @@ def panels(result: Result) -> Panels:
                 "Policies expected at the two clusters' means, and their difference",
                 "For each of two levels three fields of arrows: the policy expected at the one cluster's mean, at the "
                 "other's, darker where they differ, and the difference of the two.",
-                lambda place: _fields(place, tables["fields"]),
+                lambda place: _fields(place, tables.fields),
                 5.0,
             ),
         ),
@@ -142,19 +146,14 @@ def _dimension(number: int) -> str:
     return f"$e_{{char}}$, dimension {number + 1}"
 
 
-def _arrays(pair: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-    return np.asarray(pair["mean"], float), np.asarray(pair["deviation"], float)
-
-
-def _by_species(place: SubFigure, posteriors: dict[str, Any]) -> None:
-    axes, pair = place.subplots(), posteriors["pairs"]["species"]
-    mean, deviation = _arrays(pair)
-    species = np.asarray(posteriors["species"])
+def _by_species(place: SubFigure, posteriors: ShownPosteriors) -> None:
+    axes, pair = place.subplots(), posteriors.pairs["species"]
+    mean, deviation, species = pair.mean, pair.deviation, np.asarray(posteriors.species)
     _prior(axes)
     for name, colour in SPECIES_COLOURS.items():
         some = species == name
         ellipses(axes, mean[some], deviation[some], colour, marker=SPECIES_MARKERS[name])
-    _square(axes, mean, deviation, pair["dimensions"])
+    _square(axes, mean, deviation, pair.dimensions)
     signs = [style.sign(SPECIES_NAMES[name], SPECIES_MARKERS[name], SPECIES_COLOURS[name]) for name in SPECIES_COLOURS]
     place.legend(handles=signs, loc="outside lower center", ncols=3)
 
@@ -164,93 +163,86 @@ def _prior(axes: Axes) -> None:
     axes.plot(np.cos(angle), np.sin(angle), color=style.QUIET, linewidth=0.8, linestyle="--", zorder=1)
 
 
-def _by_object(place: SubFigure, posteriors: dict[str, Any], chosen: np.ndarray) -> None:
-    axes, pair = place.subplots(), posteriors["pairs"]["object"]
-    mean, deviation = _arrays(pair)
-    preferred = np.asarray(posteriors["preferred"])
+def _by_object(place: SubFigure, posteriors: ShownPosteriors, chosen: np.ndarray) -> None:
+    axes, pair = place.subplots(), posteriors.pairs["object"]
+    mean, deviation, preferred = pair.mean, pair.deviation, np.asarray(posteriors.preferred)
     _prior(axes)
     kinds = sorted(set(preferred.tolist()))
     for kind in kinds:
         some = chosen & (preferred == kind)
         ellipses(axes, mean[some], deviation[some], style.object_colour(kind))
-    _square(axes, mean, deviation, pair["dimensions"])  # of all agents: both panels have one scale
+    _square(axes, mean, deviation, pair.dimensions)  # of all agents: both panels have one scale
     signs = [style.sign(LETTERS[kind], "o", style.object_colour(kind)) for kind in kinds]
     signs.append(style.sign("prior", "", style.QUIET, line=True))
     signs[-1].set_linestyle("--")
     place.legend(handles=signs, loc="outside lower center", ncols=len(signs))
 
 
-def _nats(place: SubFigure, divergence: dict[str, Any], dimensions: list[dict[str, Any]]) -> None:
+def _nats(place: SubFigure, divergence: Divergence, dimensions: list[Dimension]) -> None:
     axes = place.subplots()
-    order = sorted(range(len(dimensions)), key=lambda i: (_place_of(dimensions[i]), -dimensions[i]["nats"]))
+    order = sorted(range(len(dimensions)), key=lambda i: (_place_of(dimensions[i]), -dimensions[i].nats))
     width = 0.26
     for step, (name, colour) in enumerate(SPECIES_COLOURS.items()):
-        rows = [divergence["species"][name][i] for i in order]
+        nats = [divergence.species[name][i] for i in order]
         x = np.arange(len(order)) + width * (step - 1)
-        axes.bar(x, style.column(rows, "mean"), width=0.92 * width, color=colour)
+        axes.bar(x, style.means(nats), width=0.92 * width, color=colour)
     axes.set_yscale("symlog", linthresh=0.1, linscale=0.6)
     axes.set_ylim(0, None)
     ticks = [tick for tick in (0, 0.05, 0.1, 0.5, 1, 2, 5, 10) if tick <= axes.get_ylim()[1]]
     axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-    style.reference(axes, 0.1, "used", outside=True)
-    style.reference(axes, 0.05, "collapsed", outside=True)
+    style.reference(axes, USED, "used", outside=True)
+    style.reference(axes, COLLAPSED, "collapsed", outside=True)
     factors = {"species": "spec.", "object": "obj.", "other": "other", None: "–"}
-    axes.set_xticks(np.arange(len(order)), [f"{i + 1}\n{factors[dimensions[i]['carries']]}" for i in order], fontsize=7)
+    axes.set_xticks(np.arange(len(order)), [f"{i + 1}\n{factors[dimensions[i].carries]}" for i in order], fontsize=7)
     axes.set(xlabel="dimension, and what it carries", ylabel="mean KL from the prior, nats")
     signs = [style.sign(SPECIES_NAMES[name], "s", SPECIES_COLOURS[name]) for name in SPECIES_COLOURS]
     place.legend(handles=signs, loc="outside lower center", ncols=3)
 
 
-def _place_of(dimension: dict[str, Any]) -> int:
-    return ("species", "object", "other", None).index(dimension["carries"])
+def _place_of(dimension: Dimension) -> int:
+    return ("species", "object", "other", None).index(dimension.carries)
 
 
 # --- Figure 9
 
 
-def hand_colour(index: Any) -> str:
-    return LEFT_HANDED if style.number(index) > 0 else RIGHT_HANDED
+def hand_colour(network: ClusteredNetwork) -> str:
+    return LEFT_HANDED if network.hand.index.mean > 0 else RIGHT_HANDED
 
 
 def _hand_signs() -> list:
     return [style.sign("left-handed", "o", LEFT_HANDED), style.sign("right-handed", "o", RIGHT_HANDED)]
 
 
-def _extent(subspecies: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-    each = [_arrays(row) for row in subspecies["each"]]
-    return np.concatenate([mean for mean, _ in each]), np.concatenate([deviation for _, deviation in each])
-
-
-def _around(axes: Axes, subspecies: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+def _around(axes: Axes, subspecies: Subspecies) -> tuple[np.ndarray, np.ndarray]:
     """Both panels show the same part of the plane, in equal scales."""
-    mean, deviation = _extent(subspecies)
+    mean, deviation = (
+        np.concatenate([getattr(row, name) for row in subspecies.each]) for name in ("mean", "deviation")
+    )
     low, high = (mean - 2 * deviation).min(0), (mean + 2 * deviation).max(0)
     middle, half = (low + high) / 2, max(float((high - low).max()) / 2, 0.3)
     low, high = middle - half, middle + half
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
-    axes.set(xlabel=_dimension(subspecies["pair"][0]), ylabel=_dimension(subspecies["pair"][1]))
+    axes.set(xlabel=_dimension(subspecies.pair[0]), ylabel=_dimension(subspecies.pair[1]))
     return low, high
 
 
-def _traces(place: SubFigure, subspecies: dict[str, Any]) -> None:
+def _traces(place: SubFigure, subspecies: Subspecies) -> None:
     axes = place.subplots()
-    for row in subspecies["each"]:
-        mean, deviation = _arrays(row)
-        shown = slice(0, SHOWN_POSTERIORS)
-        ellipses(axes, mean[shown], deviation[shown], hand_colour(row["index"]))
+    for row in subspecies.each:
+        ellipses(axes, row.mean[:SHOWN_POSTERIORS], row.deviation[:SHOWN_POSTERIORS], hand_colour(row))
     _around(axes, subspecies)
     place.legend(handles=_hand_signs(), loc="outside lower center", ncols=2)
 
 
-def _contours(place: SubFigure, subspecies: dict[str, Any]) -> None:
+def _contours(place: SubFigure, subspecies: Subspecies) -> None:
     axes = place.subplots()
     low, high = _around(axes, subspecies)
     x, y = (np.linspace(low[i], high[i], 80) for i in (0, 1))
-    for row in subspecies["each"]:
-        mean, deviation = _arrays(row)
-        density = mixture_density(mean, deviation, x, y)
-        axes.contour(x, y, density, [enclosing(density, ENCLOSED)], colors=hand_colour(row["index"]), linewidths=0.9)
-    for number, centre in enumerate(subspecies["centres"]):
+    for row in subspecies.each:
+        density = mixture_density(row.mean, row.deviation, x, y)
+        axes.contour(x, y, density, [enclosing(density, ENCLOSED)], colors=hand_colour(row), linewidths=0.9)
+    for number, centre in enumerate(subspecies.centres.tolist()):
         axes.plot(*centre, "o", color=style.IDEAL, markersize=5, zorder=5)
         left_or_right = (-9 + 13 * number, 4)  # the two may nearly coincide
         axes.annotate(
@@ -277,101 +269,84 @@ def enclosing(density: np.ndarray, share: float) -> float:
     return float(falling[min(int(np.searchsorted(total, share * total[-1])), len(falling) - 1)])
 
 
-def _hands(place: SubFigure, subspecies: dict[str, Any]) -> None:
+def _hands(place: SubFigure, subspecies: Subspecies) -> None:
     axes = place.subplots()
-    turned = subspecies["agreement"]["turned"]
-    for row in subspecies["each"]:
-        marker = "o" if row["cluster"] == 0 else "s"
-        axes.errorbar(
-            [turned * row["along"]],
-            style.column([row], "index"),
-            style.whiskers([row], "index", "interval"),
-            fmt=marker,
-            color=hand_colour(row["index"]),
-            elinewidth=0.8,
-        )
+    for row in subspecies.each:
+        place_along, index = subspecies.agreement.turned * row.along, [row.hand.index]
+        look = {"fmt": "o" if row.cluster == 0 else "s", "color": hand_colour(row), "elinewidth": 0.8}
+        axes.errorbar([place_along], style.means(index), style.whiskers(index), **look)
     axes.axhline(0, color=style.QUIET, linewidth=0.6)
     axes.set(ylim=(-1.05, 1.05), xlabel="place between the clusters, from their middle", ylabel="handedness index")
     handles = [style.sign("cluster 1", "o", style.QUIET), style.sign("cluster 2", "s", style.QUIET)]
     style.legend_above(axes, [*handles, *_hand_signs()][:2])
 
 
-def _turns(place: SubFigure, fields: dict[str, Any]) -> None:
+def _turns(place: SubFigure, fields: Fields) -> None:
     axes = place.subplots()
-    rows = fields["anticlockwise"]
-    x = np.arange(len(rows))
-    axes.bar(x, style.column(rows, "mean"), width=0.5, color=style.NETWORK)
-    axes.errorbar(
-        x,
-        style.column(rows, "mean"),
-        style.whiskers(rows, "mean", "interval"),
-        fmt="none",
-        ecolor=style.IDEAL,
-        elinewidth=0.8,
-    )
+    turns = fields.anticlockwise
+    x = np.arange(len(turns))
+    axes.bar(x, style.means(turns), width=0.5, color=style.NETWORK)
+    axes.errorbar(x, style.means(turns), style.whiskers(turns), fmt="none", ecolor=style.IDEAL, elinewidth=0.8)
     axes.axhline(0, color=style.IDEAL, linewidth=0.6)
     low, high = axes.get_ylim()
     axes.set_ylim(min(low, -LEAST_TURN), max(high, LEAST_TURN))
     axes.set_xticks(x, [f"cluster {i + 1}" for i in x])
-    axes.set(xlim=(-0.7, len(rows) - 0.3), ylabel="anticlockwise turn")
+    axes.set(xlim=(-0.7, len(turns) - 0.3), ylabel="anticlockwise turn")
 
 
-def _fields(place: SubFigure, fields: dict[str, Any]) -> None:
-    grid = np.atleast_2d(place.subplots(len(fields["shown"]), 3))
-    largest = max(float(np.max(one["divergence"])) for one in fields["shown"])
-    for row, one in enumerate(fields["shown"]):
-        shades = [shade(value, largest) for value in one["divergence"]]
-        arrows = {name: np.asarray(one[name], float) for name in ("one", "other")}
-        difference = (arrows["one"] - arrows["other"]) / 2  # at full length arrows would run into each other
-        shown = {"cluster 1": arrows["one"], "cluster 2": arrows["other"], "half the difference": difference}
+def _fields(place: SubFigure, fields: Fields) -> None:
+    grid = np.atleast_2d(place.subplots(len(fields.shown), 3))
+    largest = max(float(one.divergence.max()) for one in fields.shown)
+    for row, one in enumerate(fields.shown):
+        shades = [shade(value, largest) for value in one.divergence]
+        difference = (one.one - one.other) / 2  # at full length arrows would run into each other
+        shown = {"cluster 1": one.one, "cluster 2": one.other, "half the difference": difference}
         for col, (name, vectors) in enumerate(shown.items()):
-            colour: Any = style.IDEAL if name == "half the difference" else standing_only(one["query"], shades)
+            colour: Any = style.IDEAL if name == "half the difference" else standing_only(one.query, shades)
             title = name if row == 0 else ""
-            draw_policy_arrows(grid[row, col], one["query"], vectors, colour=colour, title=title)
+            draw_policy_arrows(grid[row, col], one.query, vectors, colour=colour, title=title)
 
 
-def shade(divergence: Any, largest: float) -> tuple[float, float, float]:
+def shade(divergence: float, largest: float) -> tuple[float, float, float]:
     """Darker where the two policies differ more."""
     return style.tint(style.NETWORK, 0.25 + 0.75 * float(divergence) / max(largest, 1e-12))
 
 
-def standing_only(query: dict[str, Any], values: list) -> list:
+def standing_only(query: PlainSnapshot, values: list) -> list:
     """Values of the cells where arrows are drawn, in their order."""
-    walls, things = np.asarray(query["walls"], bool).reshape(-1), set(query["object_cells"])
+    walls, things = query.walls.astype(bool).reshape(-1), set(query.object_cells)
     return [value for cell, value in enumerate(values) if not walls[cell] and cell not in things]
 
 
 # --- Captions
 
 
-def captions(result: Result) -> dict[str, str]:
-    tables = result.tables
-    told, divergence, found = tables["read_outs"], tables["divergence"], tables["subspecies"]
+def captions(tables: Tables) -> dict[str, str]:
+    told, found = tables.read_outs, tables.subspecies
     carrying = {
-        factor: [str(row["dimension"] + 1) for row in tables["dimensions"] if row["carries"] == factor]
+        factor: [str(row.dimension + 1) for row in tables.dimensions if row.carries == factor]
         for factor in ("species", "object")
     }
-    held = style.column(divergence["all"], "mean")
-    blind = divergence["blind_in_object"]
-    together, turns = found["agreement"], tables["fields"]["anticlockwise"]
+    held, blind = style.means(tables.divergence.all), tables.divergence.blind_in_object
+    together, turns = found.agreement, tables.fields.anticlockwise
     return {
         "figure-8": (
             "Posteriors over the character embedding of agents never met, one ellipse (one standard deviation) each. "
             f"Of {len(held)} dimensions, {_count(carrying['species'])} the species (a) and "
-            f"{_count(carrying['object'])} the preferred object (c); {int((held < 0.05).sum())} hold less than 0.05 "
-            f"nats (b). From those, the species is told in "
-            f"{style.percent(told['species']['own_neighbours']['accuracy'])}, and the object that sighted agents "
-            f"prefer in {style.percent(told['object']['own_neighbours']['accuracy'])}. Blind agents tell "
-            f"{style.plain(blind['mean'])} nats where the object is told (d)."
+            f"{_count(carrying['object'])} the preferred object (c); {int((held < COLLAPSED).sum())} hold less than "
+            f"{COLLAPSED} nats (b). From those, the species is told in "
+            f"{style.percent(told['species'].own_neighbours.accuracy.mean)}, and the object that sighted agents "
+            f"prefer in {style.percent(told['object'].own_neighbours.accuracy.mean)}. Blind agents tell "
+            f"{style.plain(blind.mean)} nats where the object is told (d)."
         ),
         "figure-9": (
-            f"Sighted, stateless agents: {found['networks']} networks never met, several traces of each (a, b). Two "
-            f"clusters describe them {_compared(found['gain'])} points of BIC (silhouette "
-            f"{style.plain(found['silhouette'], 2)}). The clusters tell {style.percent(together['accuracy'])} of the "
-            f"networks' hands, {together['positive']} left and {together['negative']} right; place and handedness "
-            f"correlate with {style.plain(together['correlation'], 2)} (c). Policies expected at the two means turn "
-            f"anticlockwise by {style.plain(turns[0]['mean'])} and {style.plain(turns[1]['mean'])} on average over "
-            f"{tables['fields']['levels']} levels (d, e)."
+            f"Sighted, stateless agents: {len(found.each)} networks never met, several traces of each (a, b). Two "
+            f"clusters describe them {_compared(found.gain)} points of BIC (silhouette "
+            f"{style.plain(found.silhouette, 2)}). The clusters tell {style.percent(together.accuracy.mean)} of the "
+            f"networks' hands, {together.positive} left and {together.negative} right; place and handedness "
+            f"correlate with {style.plain(together.correlation.mean, 2)} (c). Policies expected at the two means turn "
+            f"anticlockwise by {style.plain(turns[0].mean)} and {style.plain(turns[1].mean)} on average over "
+            f"{tables.fields.levels} levels (d, e)."
         ),
     }
 
@@ -383,7 +358,6 @@ def _count(dimensions: list[str]) -> str:
     return f"{'number' if one else 'numbers'} {', '.join(dimensions)} {'carries' if one else 'carry'}"
 
 
-def _compared(gain: float | None) -> str:
+def _compared(gain: float) -> str:
     """How well two clusters do, beside one."""
-    gain = style.number(gain)
     return f"worse than one, by {style.plain(-gain, 1)}" if gain < 0 else f"better than one, by {style.plain(gain, 1)}"

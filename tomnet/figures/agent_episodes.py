@@ -16,6 +16,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import Patch
 
+from ..experiments.analysis.agent_episodes import RecordedEpisode
+from ..experiments.analysis.examples import PlainSnapshot
 from ..support.files import write_atomically
 from ..world.levels import LETTERS
 from . import style
@@ -28,7 +30,7 @@ FRAMES_A_SECOND, LAST_FRAMES = 4, 6  # the end stays for a moment, before the fi
 FILM_DPI = 110
 
 
-def save_episodes(recorded_episodes: Sequence[dict[str, Any]], folder: Path) -> list[Path]:
+def save_episodes(recorded_episodes: Sequence[RecordedEpisode], folder: Path) -> list[Path]:
     """A picture and a film of each episode."""
     paths = []
     for number, recorded in enumerate(recorded_episodes, start=1):
@@ -39,12 +41,12 @@ def save_episodes(recorded_episodes: Sequence[dict[str, Any]], folder: Path) -> 
     return paths
 
 
-def picture(recorded: dict[str, Any]) -> Figure:
+def picture(recorded: RecordedEpisode) -> Figure:
     (panels,) = episode_panels([recorded]).values()
     return compose(panels, columns=1)
 
 
-def episode_panels(recorded_episodes: Sequence[dict[str, Any]]) -> Panels:
+def episode_panels(recorded_episodes: Sequence[RecordedEpisode]) -> Panels:
     """Moments of each episode, for a page that sets them itself."""
     return {
         "lives": tuple(
@@ -52,7 +54,7 @@ def episode_panels(recorded_episodes: Sequence[dict[str, Any]]) -> Panels:
                 "",
                 f"{heading(recorded)}: {outcome_of(recorded)}",
                 f"Moments of an episode of a {heading(recorded)}: what is in view is white, what it saw before light, "
-                f"what it never saw dark; circles show where it believes {LETTERS[recorded['preferred']]} to be.",
+                f"what it never saw dark; circles show where it believes {LETTERS[recorded.preferred]} to be.",
                 lambda place, recorded=recorded: _moments(place, recorded),
                 3.95,
             )
@@ -61,13 +63,13 @@ def episode_panels(recorded_episodes: Sequence[dict[str, Any]]) -> Panels:
     }
 
 
-def species_panels(recorded_episodes: Sequence[dict[str, Any]]) -> Panels:
+def species_panels(recorded_episodes: Sequence[RecordedEpisode]) -> Panels:
     """The whole way of one agent of each species, on the same level."""
     return {
         "species": (
             Panel(
                 "",
-                f"The same level, by species; all prefer {LETTERS[recorded_episodes[0]['preferred']]}",
+                f"The same level, by species; all prefer {LETTERS[recorded_episodes[0].preferred]}",
                 "The way of the best network of each species on one level, before its last step: what is in view then "
                 "is white, what it saw before light, what it never saw dark.",
                 lambda place: _by_species(place, recorded_episodes),
@@ -77,25 +79,25 @@ def species_panels(recorded_episodes: Sequence[dict[str, Any]]) -> Panels:
     }
 
 
-def _by_species(place: SubFigure, recorded_episodes: Sequence[dict[str, Any]]) -> None:
+def _by_species(place: SubFigure, recorded_episodes: Sequence[RecordedEpisode]) -> None:
     grid = place.subplots(-(-len(recorded_episodes) // 2), 2, squeeze=False).flat
     for axes, recorded in zip(grid, recorded_episodes, strict=False):
-        draw_moment(axes, recorded, len(recorded["steps"]) - 1)
-        axes.set_title(f"{title_of(recorded['condition'])}: {outcome_of(recorded)}", fontsize=7.5)
+        draw_moment(axes, recorded, len(recorded.steps) - 1)
+        axes.set_title(f"{title_of(recorded.condition)}: {outcome_of(recorded)}", fontsize=7.5)
     for axes in list(place.axes)[len(recorded_episodes) :]:
         axes.set_axis_off()
     place.legend(handles=legend(recorded_episodes[0]), loc="outside lower center", ncols=3)
 
 
-def heading(recorded: dict[str, Any]) -> str:
-    return f"{title_of(recorded['condition'])} agent that prefers {LETTERS[recorded['preferred']]}"
+def heading(recorded: RecordedEpisode) -> str:
+    return f"{title_of(recorded.condition)} agent that prefers {LETTERS[recorded.preferred]}"
 
 
-def moments(recorded: dict[str, Any]) -> list[int]:
+def moments(recorded: RecordedEpisode) -> list[int]:
     """Times to show: the start, the first look after the subgoal was eaten, the end, and one in the longest gap."""
-    steps = recorded["steps"]
-    last, subgoal = len(steps) - 1, len(steps[0]["object_cells"]) - 1
-    shown = {0, last, *(time + 1 for time in range(last) if steps[time]["consumed"] == subgoal)}
+    steps = recorded.steps
+    last, subgoal = len(steps) - 1, len(steps[0].object_cells) - 1
+    shown = {0, last, *(time + 1 for time in range(last) if steps[time].consumed == subgoal)}
     while len(shown) < min(MOMENTS, len(steps)):
         times = sorted(shown)
         widest = max(range(len(times) - 1), key=lambda i: times[i + 1] - times[i])
@@ -103,7 +105,7 @@ def moments(recorded: dict[str, Any]) -> list[int]:
     return sorted(shown)
 
 
-def _moments(place: SubFigure, recorded: dict[str, Any]) -> None:
+def _moments(place: SubFigure, recorded: RecordedEpisode) -> None:
     grid, times = place.subplots(2, 2).flat, moments(recorded)
     for axes, time in zip(grid, times, strict=False):
         draw_moment(axes, recorded, time)
@@ -112,28 +114,30 @@ def _moments(place: SubFigure, recorded: dict[str, Any]) -> None:
     place.legend(handles=legend(recorded), loc="outside lower center", ncols=3)
 
 
-def draw_moment(axes: Axes, recorded: dict[str, Any], time: int) -> None:
+def draw_moment(axes: Axes, recorded: RecordedEpisode, time: int) -> None:
     """What there is, what the agent sees and has seen of it, the way it came, and what it believes."""
-    step, size = recorded["steps"][time], len(recorded["walls"])
-    draw_level(axes, with_subgoal({"walls": recorded["walls"], **step}), title=_title(recorded, time))
-    draw_fog(axes, step["visibility"])
-    rows, cols = np.divmod([past["agent_cell"] for past in recorded["steps"][: time + 1]], size)
+    step, size = recorded.steps[time], len(recorded.walls)
+    draw_level(
+        axes,
+        with_subgoal(PlainSnapshot(recorded.walls, step.agent_cell, step.object_cells)),
+        title=_title(recorded, time),
+    )
+    draw_fog(axes, step.visibility)
+    rows, cols = np.divmod([past.agent_cell for past in recorded.steps[: time + 1]], size)
     axes.plot(cols, rows, color=style.HAPPENED, linewidth=1.2, solid_capstyle="round", zorder=3.5)
-    draw_belief(axes, step["belief"], recorded["preferred"], size)
-    draw_agent(axes, step["agent_cell"], size)
+    draw_belief(axes, step.belief, recorded.preferred, size)
+    draw_agent(axes, step.agent_cell, size)
 
 
-def _title(recorded: dict[str, Any], time: int) -> str:
-    nowhere = style.number(recorded["steps"][time]["belief"][-1])
-    gone = f", {LETTERS[recorded['preferred']]} gone: {style.percent(nowhere)}" if nowhere >= 0.01 else ""
+def _title(recorded: RecordedEpisode, time: int) -> str:
+    nowhere = recorded.steps[time].belief[-1]
+    gone = f", {LETTERS[recorded.preferred]} gone: {style.percent(nowhere)}" if nowhere >= 0.01 else ""
     return f"step {time + 1}{gone}"
 
 
-def legend(recorded: dict[str, Any]) -> list[Any]:
+def legend(recorded: RecordedEpisode) -> list[Any]:
     frame = {"edgecolor": style.QUIET, "linewidth": 0.5}
-    belief = style.sign(
-        f"belief about {LETTERS[recorded['preferred']]}", "o", style.object_colour(recorded["preferred"])
-    )
+    belief = style.sign(f"belief about {LETTERS[recorded.preferred]}", "o", style.object_colour(recorded.preferred))
     belief.set(markeredgecolor=style.IDEAL, markeredgewidth=0.6)
     return [
         Patch(facecolor="white", label="in view", **frame),
@@ -148,7 +152,7 @@ def legend(recorded: dict[str, Any]) -> list[Any]:
 # --- A film
 
 
-def film(recorded: dict[str, Any]) -> bytes:
+def film(recorded: RecordedEpisode) -> bytes:
     """An animated GIF, one frame for each step."""
     with matplotlib.rc_context(style.RC), tempfile.TemporaryDirectory() as folder:
         figure = Figure(figsize=(3.4, 4.0), layout="constrained")
@@ -160,9 +164,9 @@ def film(recorded: dict[str, Any]) -> bytes:
         return path.read_bytes()
 
 
-def frames(figure: Figure, recorded: dict[str, Any]) -> Iterator[int]:
+def frames(figure: Figure, recorded: RecordedEpisode) -> Iterator[int]:
     """Draws one step after the other into the figure."""
-    last = len(recorded["steps"]) - 1
+    last = len(recorded.steps) - 1
     for time in [*range(last + 1), *[last] * LAST_FRAMES]:
         figure.clear()
         axes = figure.add_subplot()

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
+from ..experiments.analysis.examples import PlainEpisode, PlainSnapshot
 from . import style
 from .gridworld import draw_level, draw_query, draw_trajectory
 from .panels import Panel, compose
@@ -25,17 +27,13 @@ ALT = (
 )
 
 # A level small enough to follow by eye: the agent walks around a wall to B; then it is asked about elsewhere.
-WALLS = [[0, 0, 0, 0, 0], [0, 1, 1, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]]
-UNSEEN = [[0] * 5] * 5
-PAST = {
-    "walls": WALLS,
-    "object_cells": [9, 20],
-    "agent_cells": [2, 1, 0, 5, 10, 15],
-    "actions": [2, 2, 1, 1, 1, 1],
-    "final_cell": 20,
-}
-RECENT = {"walls": WALLS, "object_cells": [4, 21], "agent_cells": [18], "actions": [2], "final_cell": 17}
-QUERY = {"walls": WALLS, "object_cells": [4, 21], "agent_cell": 17}
+WALLS = np.array([[0, 0, 0, 0, 0], [0, 1, 1, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]])
+PAST = PlainEpisode(
+    WALLS, agent_cells=[2, 1, 0, 5, 10, 15], object_cells=[9, 20], actions=[2, 2, 1, 1, 1, 1], final_cell=20
+)
+RECENT = PlainEpisode(WALLS, agent_cells=[18], object_cells=[4, 21], actions=[2], final_cell=17)
+QUERY = PlainSnapshot(WALLS, agent_cell=17, object_cells=[4, 21])
+EMPTY = PlainSnapshot(np.zeros_like(WALLS), agent_cell=0, object_cells=[])
 
 
 def architecture_figure() -> Figure:
@@ -51,7 +49,7 @@ def _draw(place: SubFigure) -> None:
     axes.set(xlim=(0, 34), ylim=(0, 33))
     axes.axis("off")
     for step in (0.9, 0.45):  # a stack: there may be several past episodes, or none
-        _level(place, (1.0 + step, 1.0 + step), PAST | {"object_cells": [], "walls": UNSEEN}, draw_level)
+        _level(place, (1.0 + step, 1.0 + step), EMPTY, draw_level)
     _level(place, (1.0, 1.0), PAST, draw_trajectory)
     _level(place, (12.6, 1.0), RECENT, draw_trajectory)
     _level(place, (24.2, 1.0), QUERY, draw_query)
@@ -83,7 +81,9 @@ def _draw(place: SubFigure) -> None:
         axes.text(x, 30.2, text, ha="center", va="bottom", fontsize=8)
 
 
-def _level(place: SubFigure, corner: tuple[Number, Number], state: dict, draw: Callable) -> None:
+def _level(
+    place: SubFigure, corner: tuple[Number, Number], state: PlainSnapshot | PlainEpisode, draw: Callable
+) -> None:
     left, bottom = corner
     inset = place.add_axes((left / 34, (bottom + 1.6) / 33, 6 / 34, 6 / 33))
     draw(inset, state)

@@ -1,29 +1,22 @@
 """Figure 14: character embeddings behind a bottleneck, by field of view and by preferred object."""
 
-from typing import Any
-
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
+from matplotlib.figure import SubFigure
 from matplotlib.patches import Ellipse
 
-from ..experiments.experiment import Result
+from ..experiments.belief_embeddings import Cloud, Clouds, Fields, MixedUp, Tables
 from ..world.levels import LETTERS
 from . import style
-from .panels import Panel, Panels, compose_all
+from .panels import Panel, Panels
 from .swap_curves import CONDITION_SIGNS, named
 
 OBJECT_MARKERS = ("o", "s", "^", "D")
 CONTOUR = 1.794  # standard deviations: the ellipse that holds 80% of a Gaussian in the plane
 
 
-def draw(result: Result) -> dict[str, Figure]:
-    return compose_all(panels(result))
-
-
-def panels(result: Result) -> Panels:
-    tables = result.tables
-    clouds, fields = tables["clouds"], tables["fields"]
+def panels(tables: Tables) -> Panels:
+    clouds, fields = tables.clouds, tables.fields
     return {
         "figure-14": (
             Panel(
@@ -31,7 +24,7 @@ def panels(result: Result) -> Panels:
                 "Fields of view",
                 "Scatter of character embeddings on the two axes along which fields of view differ most, an ellipse "
                 "for each field of view.",
-                lambda place: _fields(place, clouds["fields"], fields["conditions"]),
+                lambda place: _fields(place, clouds.fields, fields.conditions),
                 3.0,
             ),
             Panel(
@@ -53,15 +46,16 @@ def panels(result: Result) -> Panels:
     }
 
 
-def _cloud(axes: Axes, cloud: dict[str, Any], pair: tuple[int, int], marker: str, colour: style.Colour) -> None:
-    points = np.asarray(cloud["points"], float)
-    axes.scatter(points[:, pair[0]], points[:, pair[1]], s=7, marker=marker, color=colour, linewidth=0, alpha=0.55)
-    covariance = np.asarray(cloud["covariance"], float)[np.ix_(pair, pair)]
+def _cloud(axes: Axes, cloud: Cloud, pair: tuple[int, int], marker: str, colour: style.Colour) -> None:
+    axes.scatter(
+        cloud.points[:, pair[0]], cloud.points[:, pair[1]], s=7, marker=marker, color=colour, linewidth=0, alpha=0.55
+    )
+    covariance = cloud.covariance[np.ix_(pair, pair)]
     widths, directions = np.linalg.eigh(covariance)
     long = directions[:, 1]
     axes.add_patch(
         Ellipse(
-            (cloud["mean"][pair[0]], cloud["mean"][pair[1]]),
+            (cloud.mean[pair[0]], cloud.mean[pair[1]]),
             *(2 * CONTOUR * np.sqrt(np.maximum(widths[::-1], 0))),
             angle=float(np.degrees(np.arctan2(long[1], long[0]))),
             fill=False,
@@ -72,7 +66,7 @@ def _cloud(axes: Axes, cloud: dict[str, Any], pair: tuple[int, int], marker: str
     )
 
 
-def _fields(place: SubFigure, clouds: list[dict[str, Any]], conditions: list[str]) -> None:
+def _fields(place: SubFigure, clouds: list[Cloud], conditions: tuple[str, ...]) -> None:
     axes = place.subplots()
     for name, cloud in zip(conditions, clouds, strict=True):
         _cloud(axes, cloud, (0, 1), *CONDITION_SIGNS[name])
@@ -82,30 +76,29 @@ def _fields(place: SubFigure, clouds: list[dict[str, Any]], conditions: list[str
     place.legend(handles=handles, loc="outside lower center", ncols=len(handles))
 
 
-def _objects(place: SubFigure, clouds: dict[str, Any]) -> None:
+def _objects(place: SubFigure, clouds: Clouds) -> None:
     grid = place.subplots(1, 3, sharex=True)
-    shown = (("blind", (0, 1)), ("sighted", (0, 1)), ("sighted", (0, 2)))
-    for axes, (who, pair) in zip(grid, shown):
-        for kind, cloud in enumerate(clouds[who]):
+    shown = (("blind", clouds.blind, (0, 1)), ("sighted", clouds.sighted, (0, 1)), ("sighted", clouds.sighted, (0, 2)))
+    for axes, (who, by_object, pair) in zip(grid, shown):
+        for kind, cloud in enumerate(by_object):
             _cloud(axes, cloud, pair, OBJECT_MARKERS[kind % len(OBJECT_MARKERS)], style.object_colour(kind))
         axes.set_title(f"{who} agents", fontsize=7.5)
         axes.set(xticks=[], yticks=[], xlabel="1st axis of objects", ylabel=f"{('2nd', '3rd')[pair[1] - 1]} axis")
     grid[0].set(xlim=grid[1].get_xlim(), ylim=grid[1].get_ylim())  # on the same scale, or a dot would look like a cloud
     handles = [
         style.sign(f"prefers {LETTERS[kind]}", OBJECT_MARKERS[kind % len(OBJECT_MARKERS)], style.object_colour(kind))
-        for kind in range(len(clouds["sighted"]))
+        for kind in range(len(clouds.sighted))
     ]
     place.legend(handles=handles, loc="outside lower center", ncols=len(handles))
 
 
-def _confusion(place: SubFigure, fields: dict[str, Any]) -> None:
+def _confusion(place: SubFigure, fields: Fields) -> None:
     axes = place.subplots()
-    shares = np.array([[style.number(share) for share in row] for row in fields["confusion"]])
-    axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
-    for (row, col), share in np.ndenumerate(shares):
+    axes.imshow(fields.confusion, cmap="Blues", vmin=0, vmax=1)
+    for (row, col), share in np.ndenumerate(fields.confusion):
         colour = "white" if share > 0.55 else style.IDEAL
         axes.text(col, row, style.percent(share), ha="center", va="center", fontsize=7, color=colour)
-    names = [named(name) for name in fields["conditions"]]
+    names = [named(name) for name in fields.conditions]
     axes.set_xticks(range(len(names)), names)
     axes.set_yticks(range(len(names)), names)
     axes.set(xlabel="told", ylabel="field of view")
@@ -114,22 +107,21 @@ def _confusion(place: SubFigure, fields: dict[str, Any]) -> None:
         spine.set_visible(False)
 
 
-def captions(result: Result) -> dict[str, str]:
-    fields, objects = result.tables["fields"], result.tables["objects"]
-    hard, easy = fields["hard"], fields["easy"]
+def captions(tables: Tables) -> dict[str, str]:
+    fields, objects = tables.fields, tables.objects
 
-    def pair(one: dict[str, Any]) -> str:
-        return " and ".join(named(name) for name in one["pair"])
+    def pair(one: MixedUp) -> str:
+        return " and ".join(named(name) for name in one.pair)
 
     return {
         "figure-14": (
             "Character embeddings behind a bottleneck, of held-out agents after four past episodes; ellipses hold 80% "
-            f"of each class. The field of view is told in {style.percent(fields['accuracy'])} of encounters: "
-            f"{pair(hard)} are taken for each other in {style.percent(hard['mean'])}, {pair(easy)} in "
-            f"{style.percent(easy['mean'])} (a). The preferred object of sighted agents is told in "
-            f"{style.percent(objects['accuracy'])}; the longest distance between class means is "
-            f"{style.plain(objects['unevenness'], 2)} times the shortest. In the dimensions that carry the object, "
-            f"blind agents hold {style.plain(objects['blind_nats'])} nats each and sighted ones "
-            f"{style.plain(objects['sighted_nats'])} (b)."
+            f"of each class. The field of view is told in {style.percent(fields.accuracy)} of encounters: "
+            f"{pair(fields.hard)} are taken for each other in {style.percent(fields.hard.taken.mean)}, "
+            f"{pair(fields.easy)} in {style.percent(fields.easy.taken.mean)} (a). The preferred object of "
+            f"sighted agents is told in {style.percent(objects.accuracy.mean)}; the longest distance between class "
+            f"means is {style.plain(objects.unevenness.mean, 2)} times the shortest. In the dimensions that carry the "
+            f"object, blind agents hold {style.plain(objects.blind_nats)} nats each and sighted ones "
+            f"{style.plain(objects.sighted_nats)} (b)."
         )
     }

@@ -1,26 +1,23 @@
 """Figures 11 and 12a-b: agents with a 5×5 field of view, and what their observer knows of it."""
 
-from typing import Any
-
-from matplotlib.figure import Figure, SubFigure
+import numpy as np
+from matplotlib.figure import SubFigure
 
 from ..episodes.targets import GAMMAS
-from ..experiments.experiment import Result
+from ..experiments.claims.statistics import Estimate
+from ..experiments.false_belief.swap_curves import Curves, PairMean
+from ..experiments.false_belief.turning_back import Picture, TurningTable
+from ..experiments.false_beliefs import Tables
 from ..world.levels import LETTERS
 from . import style
 from .gridworld import draw_field_of_view, draw_query, draw_trajectory, with_subgoal
-from .panels import Panel, Panels, compose_all
+from .panels import Panel, Panels
 from .swap_curves import ACROSS, COLOURS, GAMMA_SIGNS, WHO, said, shade_view, side_by_side
 
 
-def draw(result: Result) -> dict[str, Figure]:
-    return compose_all(panels(result))
-
-
-def panels(result: Result) -> Panels:
-    tables = result.tables
-    natural, turning = tables["natural"], tables["turning_back"]
-    liked = LETTERS[tables["pictures"][0]["preferred"]]
+def panels(tables: Tables) -> Panels:
+    natural, turning = tables.natural, tables.turning_back
+    liked = LETTERS[tables.pictures[0].preferred]
     return {
         "figure-11": (
             Panel(
@@ -29,7 +26,7 @@ def panels(result: Result) -> Panels:
                 "Four gridworlds in two rows: an agent's path from what it likes to the subgoal, and the same level "
                 "after a swap, with the agent's field of view as a dashed square: the swap lies inside it "
                 "above, outside below.",
-                lambda place: _pictures(place, tables["pictures"], turning["reach"]),
+                lambda place: _pictures(place, tables.pictures, turning.reach),
                 4.0,
             ),
             Panel(
@@ -65,93 +62,89 @@ def panels(result: Result) -> Panels:
     }
 
 
-def _pictures(place: SubFigure, pictures: list[dict[str, Any]], reach: int) -> None:
+def _pictures(place: SubFigure, pictures: list[Picture], reach: int) -> None:
     grid = place.subplots(len(pictures), 2)
     for axes, picture in zip(grid, pictures):
-        far, size = picture["distance"], len(picture["swap"]["walls"])
-        draw_trajectory(
-            axes[0], with_subgoal(picture["episode"]), title=f"{far} cells from {LETTERS[picture['preferred']]}"
-        )
-        draw_query(axes[1], with_subgoal(picture["swap"]), title="swap in view" if far <= reach else "swap out of view")
-        draw_field_of_view(axes[1], picture["swap"]["agent_cell"], reach, size)
+        far, size = picture.distance, len(picture.swap.walls)
+        draw_trajectory(axes[0], with_subgoal(picture.episode), title=f"{far} cells from {LETTERS[picture.preferred]}")
+        draw_query(axes[1], with_subgoal(picture.swap), title="swap in view" if far <= reach else "swap out of view")
+        draw_field_of_view(axes[1], picture.swap.agent_cell, reach, size)
 
 
-def _drops(place: SubFigure, table: dict[str, Any]) -> None:
+def _drops(place: SubFigure, table: TurningTable) -> None:
     both = place.subplots(2, 1, sharex=True, sharey=True)
-    rows = table["by_distance"]
+    rows = table.by_distance
+    far = np.array([row.distance for row in rows])
     for axes, (who, title) in zip(both, WHO.items()):
-        shade_view(axes, table["reach"])
-        drops = [
-            {"drop": 100 * style.number(one["mean"]), "interval": [100 * style.number(end) for end in one["interval"]]}
-            for one in (row[who]["drop"] for row in rows)
-        ]
-        x = style.column(rows, "distance")
-        axes.bar(x, style.column(drops, "drop"), width=0.6, color=style.tint(COLOURS[who], 0.45), zorder=1)
-        style.network_points(axes, x, drops, "drop", "interval", colour=COLOURS[who])
+        shade_view(axes, table.reach)
+        drops = [_in_percent(row.of(who)["drop"]) for row in rows]
+        axes.bar(far, style.means(drops), width=0.6, color=style.tint(COLOURS[who], 0.45), zorder=1)
+        style.network_points(axes, far, drops, colour=COLOURS[who])
         axes.axhline(0, color=style.QUIET, linewidth=0.6)
         axes.set_title(title, fontsize=7.5)
         axes.set_ylabel("$\\Delta\\pi_L$, %")
     both[1].set(ylim=(min(-5, both[1].get_ylim()[0]), max(105, both[1].get_ylim()[1])))
-    both[1].set(xlabel=ACROSS, xticks=style.column(rows, "distance"), xlim=(0.5, rows[-1]["distance"] + 0.5))
+    both[1].set(xlabel=ACROSS, xticks=far, xlim=(0.5, far[-1] + 0.5))
 
 
-def _turning(place: SubFigure, table: dict[str, Any]) -> None:
+def _in_percent(share: Estimate) -> Estimate:
+    return Estimate(100 * share.mean, 100 * share.low, 100 * share.high, share.count)
+
+
+def _turning(place: SubFigure, table: TurningTable) -> None:
     axes = place.subplots()
-    shade_view(axes, table["reach"])
-    rows = table["by_distance"]
+    shade_view(axes, table.reach)
+    far = np.array([row.distance for row in table.by_distance])
     handles = []
     for shift, (who, title) in zip((-0.08, 0.08), WHO.items()):
         marker = "o" if who == "observer" else "D"
-        mine = [row[who]["no_swap"] for row in rows]
-        style.network_points(
-            axes, style.column(rows, "distance") + shift, mine, "mean", "interval", colour=COLOURS[who], marker=marker
-        )
+        mine = [row.of(who)["no_swap"] for row in table.by_distance]
+        style.network_points(axes, far + shift, mine, colour=COLOURS[who], marker=marker)
         handles.append(style.sign(title, marker, COLOURS[who]))
-    axes.set(ylim=(-0.03, 1.03), xlabel=ACROSS, ylabel="probability", xticks=style.column(rows, "distance"))
-    axes.set_xlim(0.5, rows[-1]["distance"] + 0.5)
+    axes.set(ylim=(-0.03, 1.03), xlabel=ACROSS, ylabel="probability", xticks=far)
+    axes.set_xlim(0.5, far[-1] + 0.5)
     style.legend_above(axes, handles)
 
 
-def _policies(place: SubFigure, natural: dict[str, Any]) -> None:
+def _policies(place: SubFigure, natural: dict[str, Curves]) -> None:
     for axes in side_by_side(place, natural, [("5x5", "policy", "o", style.NETWORK)]):
-        shade_view(axes, natural["5x5"]["reach"])
+        shade_view(axes, natural["5x5"].reach)
 
 
-def _successors(place: SubFigure, natural: dict[str, Any]) -> None:
+def _successors(place: SubFigure, natural: dict[str, Curves]) -> None:
     lines = [("5x5", f"successor {gamma}", *GAMMA_SIGNS[gamma]) for gamma in GAMMAS]
     for axes in side_by_side(place, natural, lines):
-        shade_view(axes, natural["5x5"]["reach"])
+        shade_view(axes, natural["5x5"].reach)
     handles = [style.sign(f"γ = {gamma}", *GAMMA_SIGNS[gamma], line=True) for gamma in GAMMAS]
     place.legend(handles=handles, loc="outside lower center", ncols=len(handles))
 
 
-def captions(result: Result) -> dict[str, str]:
-    tables = result.tables
-    turning, natural = tables["turning_back"], tables["natural"]["5x5"]
+def captions(tables: Tables) -> dict[str, str]:
+    turning, natural = tables.turning_back, tables.natural["5x5"]
 
-    def drop(who: str, side: str) -> str:
-        return style.percent(round(style.number(turning[side][who]["drop"]["mean"]), 2) + 0.0)  # no "−0%"
+    def drop(side: dict[str, PairMean]) -> str:
+        return style.percent(round(side["drop"].mean, 2) + 0.0)  # no "−0%"
 
-    def policy(who: str, side: str) -> str:
-        return said(natural[side][who]["policy"])
+    def policy(side: dict[str, PairMean]) -> str:
+        return said(side["policy"])
 
-    at_all = [style.plain(turning["by_distance"][end]["agents"]["no_swap"]["mean"], 2) for end in (0, -1)]
+    at_all = [style.plain(turning.by_distance[end].agents["no_swap"].mean, 2) for end in (0, -1)]
     longest = f"successor {GAMMAS[-1]}"
     return {
         "figure-11": (
             "The hand-made Sally-Anne test, 5×5 agents. A swap in view lowers the probability of turning back to where "
-            f"the preferred object was by {drop('agents', 'in_view')}; ToMnet predicts {drop('observer', 'in_view')}. "
-            f"Out of view it lowers it by {drop('agents', 'out_of_view')}, and ToMnet predicts "
-            f"{drop('observer', 'out_of_view')} (b; means over networks with 95% intervals). Without a swap, agents "
-            f"turn back with a probability of {at_all[0]} at distance 1 and {at_all[1]} at distance "
-            f"{turning['by_distance'][-1]['distance']} (c)."
+            f"the preferred object was by {drop(turning.in_view.agents)}; ToMnet predicts "
+            f"{drop(turning.in_view.observer)}. Out of view it lowers it by {drop(turning.out_of_view.agents)}, and "
+            f"ToMnet predicts {drop(turning.out_of_view.observer)} (b; means over networks with 95% intervals). "
+            f"Without a swap, agents turn back with a probability of {at_all[0]} at distance 1 and {at_all[1]} at "
+            f"distance {turning.by_distance[-1].distance} (c)."
         ),
         "figure-12a-b": (
-            f"The natural Sally-Anne test, 5×5 agents, {natural['pairs']} pairs of worlds; grey: in view. D_JS between "
-            f"next-step policies is {policy('agents', 'in_view')} nats for swaps in view and "
-            f"{policy('agents', 'out_of_view')} out of view; ToMnet's predictions move by "
-            f"{policy('observer', 'in_view')} and {policy('observer', 'out_of_view')} (a). Out of view, its successor "
-            f"maps for γ = {GAMMAS[-1]} move by {said(natural['out_of_view']['observer'][longest])} nats, the agents' "
-            f"own by {said(natural['out_of_view']['agents'][longest])} (b)."
+            f"The natural Sally-Anne test, 5×5 agents, {natural.pairs} pairs of worlds; grey: in view. D_JS between "
+            f"next-step policies is {policy(natural.in_view.agents)} nats for swaps in view and "
+            f"{policy(natural.out_of_view.agents)} out of view; ToMnet's predictions move by "
+            f"{policy(natural.in_view.observer)} and {policy(natural.out_of_view.observer)} (a). Out of view, its "
+            f"successor maps for γ = {GAMMAS[-1]} move by {said(natural.out_of_view.observer[longest])} nats, the "
+            f"agents' own by {said(natural.out_of_view.agents[longest])} (b)."
         ),
     }

@@ -1,13 +1,12 @@
 """Figures 10 and 12c-d: what a swap does to agents, and one observer of agents with different fields of view."""
 
-from typing import Any
-
-from matplotlib.figure import Figure, SubFigure
+from matplotlib.figure import SubFigure
 
 from ..episodes.targets import GAMMAS
-from ..experiments.experiment import Result
+from ..experiments.false_belief.swap_curves import Curves, Who
+from ..experiments.false_beliefs_mixed import Tables
 from . import style
-from .panels import Panel, Panels, compose_all
+from .panels import Panel, Panels
 from .subgoal_task import subgoal_caption, subgoal_panels
 from .swap_curves import (
     CONDITION_SIGNS,
@@ -23,14 +22,10 @@ from .swap_curves import (
 )
 
 
-def draw(result: Result) -> dict[str, Figure]:
-    return compose_all(panels(result))
-
-
-def panels(result: Result) -> Panels:
-    natural = result.tables["natural"]
+def panels(tables: Tables) -> Panels:
+    natural = tables.natural
     return {
-        **subgoal_panels(result.tables["examples"]),
+        **subgoal_panels(tables.examples),
         "figure-12c-d": (
             Panel(
                 "c",
@@ -57,12 +52,12 @@ def panels(result: Result) -> Panels:
     }
 
 
-def policies(place: SubFigure, natural: dict[str, Any]) -> None:
+def policies(place: SubFigure, natural: dict[str, Curves]) -> None:
     side_by_side(place, {name: natural[name] for name in NARROW_AND_WIDE}, condition_lines(NARROW_AND_WIDE, "policy"))
     condition_legend(place, NARROW_AND_WIDE)
 
 
-def _everyone(place: SubFigure, natural: dict[str, Any]) -> None:
+def _everyone(place: SubFigure, natural: dict[str, Curves]) -> None:
     axes = place.subplots()
     for number, (name, table) in enumerate(natural.items()):
         marker, colour = CONDITION_SIGNS[name]
@@ -78,7 +73,7 @@ def _everyone(place: SubFigure, natural: dict[str, Any]) -> None:
     )
 
 
-def successors(place: SubFigure, natural: dict[str, Any]) -> None:
+def successors(place: SubFigure, natural: dict[str, Curves]) -> None:
     grid = place.subplots(len(WHO), len(GAMMAS), sharex=True, sharey=True)
     shown = {name: natural[name] for name in NARROW_AND_WIDE}
     for row, (who, title) in zip(grid, WHO.items()):
@@ -97,11 +92,11 @@ def successors(place: SubFigure, natural: dict[str, Any]) -> None:
     condition_legend(place, NARROW_AND_WIDE)
 
 
-def captions(result: Result) -> dict[str, str]:
-    natural, examples = result.tables["natural"], result.tables["examples"]
+def captions(tables: Tables) -> dict[str, str]:
+    natural, examples = tables.natural, tables.examples
 
-    def at(who: str, far: int) -> str:
-        pair = [natural[name]["by_distance"][far - 1][who]["policy"] for name in NARROW_AND_WIDE]
+    def at(who: Who, far: int) -> str:
+        pair = [natural[name].by_distance[far - 1].of(who)["policy"] for name in NARROW_AND_WIDE]
         return f"{said(pair[0])} and {said(pair[1])}"
 
     figure_10 = {"figure-10": subgoal_caption(examples)} if any(examples.values()) else {}
@@ -110,6 +105,6 @@ def captions(result: Result) -> dict[str, str]:
             "The natural Sally-Anne test in a mixed population: one ToMnet, which is not told who sees how far. For a "
             f"swap at distance 2, the policies of 3×3 and 9×9 agents change by {at('agents', 2)} nats of D_JS, and "
             f"ToMnet predicts {at('observer', 2)} (c). Blind agents never see a swap; ToMnet's prediction for them "
-            f"moves by {said(natural['blind']['out_of_view']['observer']['policy'])}."
+            f"moves by {said(natural['blind'].out_of_view.observer['policy'])}."
         )
     }

@@ -1,29 +1,24 @@
 """Figure 4: from one trajectory to the next action, the object eaten and the successor map on a new level."""
 
-from typing import Any
-
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
+from matplotlib.figure import SubFigure
 
 from ..episodes.targets import GAMMAS
-from ..experiments.experiment import Result
+from ..experiments.analysis.comparison import Comparison
+from ..experiments.goal_inference import Example, Tables
 from ..world.gridworld import ACTIONS
 from ..world.levels import LETTERS
 from . import style
 from .gridworld import draw_occupancy, draw_query, draw_trajectory
-from .panels import Panel, Panels, compose_all
+from .panels import Panel, Panels
 
 SHOWN_GAMMAS = (0.9, 0.99)  # the paper's Fig. 4d shows the first; the second has the whole way in view
 HEADS = {"action": "next action", "consumption": "object eaten", "successor": "successor maps"}
 
 
-def draw(result: Result) -> dict[str, Figure]:
-    return compose_all(panels(result))
-
-
-def panels(result: Result) -> Panels:
-    example, specs = result.tables["example"], _members(result.tables)
+def panels(tables: Tables) -> Panels:
+    example = tables.example
     return {
         "figure-4": (
             Panel(
@@ -55,78 +50,74 @@ def panels(result: Result) -> Panels:
                 "Losses, and the share of what the past can tell",
                 "For each prediction, the loss without any past, of ToMnet with a small and a larger "
                 "embedding, and of the ideal observer, in nats.",
-                lambda place: losses(place, specs),
+                lambda place: losses(place, tables.comparison),
                 2.6,
             ),
         )
     }
 
 
-def _members(tables: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {name.upper().replace("D", "-D"): tables[name] for name in ("2d", "8d")}
-
-
-def _levels(place: SubFigure, example: dict[str, Any]) -> None:
+def _levels(place: SubFigure, example: Example) -> None:
     left, right = place.subplots(1, 2)
-    draw_trajectory(left, example["past"], title="past trajectory")
-    draw_query(right, example["query"], title="query state")
+    draw_trajectory(left, example.past, title="past trajectory")
+    draw_query(right, example.query, title="query state")
 
 
-def _bars(place: SubFigure, example: dict[str, Any]) -> None:
+def _bars(place: SubFigure, example: Example) -> None:
     actions, objects = place.subplots(1, 2, sharey=True)
-    net, ideal = example["network"], example["ideal"]
+    net, ideal = example.network, example.ideal
     x = np.arange(len(ACTIONS))
-    actions.bar(x, net["action"], width=0.7, color=style.NETWORK)
-    style.ideal_marks(actions, x, ideal["action"])
+    actions.bar(x, net.action, width=0.7, color=style.NETWORK)
+    style.ideal_marks(actions, x, ideal.action)
     actions.set_xticks(x, style.ACTION_SIGNS)
     actions.set(title="next action", ylabel="probability", ylim=(0, 1.2), yticks=[0, 0.5, 1])
-    _happened(actions, example["action_taken"], net["action"], ideal["action"])
-    kinds = range(len(net["consumption"]))
-    objects.bar(kinds, net["consumption"], width=0.7, color=style.NETWORK)
-    style.ideal_marks(objects, kinds, ideal["consumption"])
+    _happened(actions, example.action_taken, net.action, ideal.action)
+    kinds = range(len(net.consumption))
+    objects.bar(kinds, net.consumption, width=0.7, color=style.NETWORK)
+    style.ideal_marks(objects, kinds, ideal.consumption)
     style.object_ticks(objects, kinds)
     objects.set(title="object eaten")
-    if example["eaten"] is not None:
-        _happened(objects, example["eaten"], net["consumption"], ideal["consumption"])
+    if example.eaten is not None:
+        _happened(objects, example.eaten, net.consumption, ideal.consumption)
     handles = [style.sign("ToMnet", "s"), style.IDEAL_SIGN, style.HAPPENED_SIGN]
     place.legend(handles=handles, loc="outside lower center", ncols=3)
 
 
 def _happened(axes: Axes, which: int, *heights: list[float]) -> None:
     """A star above whatever the agent then did."""
-    top = max(style.number(values[which]) for values in heights)
+    top = max(values[which] for values in heights)
     axes.plot(which, min(top, 1.0) + 0.12, "*", color=style.HAPPENED, markersize=7, zorder=5)
 
 
-def _successor(place: SubFigure, example: dict[str, Any]) -> None:
+def _successor(place: SubFigure, example: Example) -> None:
     columns = {
-        "ToMnet": example["network"]["successor"],
-        "ideal observer": example["ideal"]["successor"],
-        "what happened": example["successor_taken"],
+        "ToMnet": example.network.successor,
+        "ideal observer": example.ideal.successor,
+        "what happened": example.successor_taken,
     }
     grid = place.subplots(len(SHOWN_GAMMAS), len(columns))
     for row, gamma in enumerate(SHOWN_GAMMAS):
         which = GAMMAS.index(gamma)
         largest = max(np.max(columns[name][which]) for name in ("ideal observer", "what happened"))
         for axes, (name, maps) in zip(grid[row], columns.items(), strict=True):
-            draw_occupancy(axes, example["query"], maps[which], largest=largest, title="" if row else name)
+            draw_occupancy(axes, example.query, maps[which], largest=largest, title="" if row else name)
         grid[row, 0].set_ylabel(f"γ = {gamma}")
 
 
-def losses(place: SubFigure, specs: dict[str, dict[str, Any]]) -> None:
+def losses(place: SubFigure, observers: dict[str, dict[str, Comparison]]) -> None:
     """A small scale for each head, since their losses differ in size; one line for each observer."""
-    heads = [head for head in HEADS if all(head in table for table in specs.values())]
+    heads = [head for head in HEADS if all(head in table for table in observers.values())]
     every = np.atleast_1d(place.subplots(len(heads), 1))
     for axes, head in zip(every, heads, strict=True):
-        for line, table in enumerate(specs.values()):
+        for line, table in enumerate(observers.values()):
             row = table[head]
-            ends = [style.number(row[name]) for name in ("no_past", "ideal")]
+            ends = [row.no_past, row.ideal]
             axes.plot(ends, [line, line], color=style.GRID, linewidth=3, solid_capstyle="butt", zorder=1)
             axes.plot(ends[0], line, "x", color=style.NO_PAST, markersize=5, zorder=2)
             style.ideal_marks(axes, ends[1], line)
-            axes.plot(style.number(row["network"]), line, "o", color=style.NETWORK, markersize=5, zorder=5)
+            axes.plot(row.network.mean, line, "o", color=style.NETWORK, markersize=5, zorder=5)
             axes.annotate(
-                captured(row),
+                style.percent_between(row.captured),
                 (1, line),
                 xycoords=("axes fraction", "data"),
                 xytext=(5, 0),
@@ -135,8 +126,8 @@ def losses(place: SubFigure, specs: dict[str, dict[str, Any]]) -> None:
                 fontsize=7.5,
                 color=style.NETWORK,
             )
-        axes.set_yticks(range(len(specs)), list(specs))
-        axes.set_ylim(len(specs) - 0.5, -0.6)
+        axes.set_yticks(range(len(observers)), [dimensions(name) for name in observers])
+        axes.set_ylim(len(observers) - 0.5, -0.6)
         axes.margins(x=0.06)
         axes.set_title(HEADS[head], loc="left", pad=2)
         axes.spines["left"].set_visible(False)
@@ -146,32 +137,31 @@ def losses(place: SubFigure, specs: dict[str, dict[str, Any]]) -> None:
     place.legend(handles=handles, loc="outside lower center", ncols=3)
 
 
-def captured(row: dict[str, Any]) -> str:
-    """The captured share and its 95% interval."""
-    return style.percent_between(row["captured"], row["captured_interval"])
+def dimensions(observer: str) -> str:
+    """`2d` → `2-D`."""
+    return observer.replace("d", "-D")
 
 
-def captions(result: Result) -> dict[str, str]:
-    tables = result.tables
+def captions(tables: Tables) -> dict[str, str]:
     shares = "; ".join(
-        f"{name}: {style.percent(row['captured'])}, loss {style.plain(row['network'])} against "
-        f"{style.plain(row['ideal'])} for the ideal observer and {style.plain(row['no_past'])} without a past"
-        for name, row in ((HEADS[head], tables["2d"][head]) for head in HEADS)
+        f"{name}: {style.percent(row.captured.mean)}, loss {style.plain(row.network.mean)} against "
+        f"{style.plain(row.ideal)} for the ideal observer and {style.plain(row.no_past)} without a past"
+        for name, row in ((HEADS[head], tables.comparison["2d"][head]) for head in HEADS)
     )
     return {
         "figure-4": (
-            f"Goal-driven agents, seen for one trajectory (a). On a new level (b) {_expected(tables['example'])} (c). "
+            f"Goal-driven agents, seen for one trajectory (a). On a new level (b) {_expected(tables.example)} (c). "
             f"Share of what the past can tell, over all agents and with a 2-D embedding — {shares} (e)."
         )
     }
 
 
-def _expected(example: dict[str, Any]) -> str:
-    eaten = example["eaten"]
+def _expected(example: Example) -> str:
+    eaten = example.eaten
     if eaten is None:
         return "this agent eats nothing; what ToMnet and the ideal observer expect of it"
     return (
         f"ToMnet gives the object that this agent then eats ({LETTERS[eaten]}) a probability of "
-        f"{style.plain(example['network']['consumption'][eaten], 2)}, the ideal observer "
-        f"{style.plain(example['ideal']['consumption'][eaten], 2)}"
+        f"{style.plain(example.network.consumption[eaten], 2)}, the ideal observer "
+        f"{style.plain(example.ideal.consumption[eaten], 2)}"
     )

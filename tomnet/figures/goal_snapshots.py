@@ -1,16 +1,21 @@
 """Figure 5: goal-driven agents known from a few snapshots only."""
 
-from typing import Any
-
 import numpy as np
-from matplotlib.figure import Figure, SubFigure
+from matplotlib.figure import SubFigure
 
-from ..experiments.experiment import Result
+from ..experiments.goal_snapshots import (
+    ComparisonAt,
+    CurvePoint,
+    Embeddings,
+    Field,
+    PreferenceReadOut,
+    Tables,
+)
 from ..world.gridworld import ACTIONS
 from ..world.levels import LETTERS
 from . import style
 from .gridworld import draw_policy_arrows, draw_query, draw_trajectory
-from .panels import Panel, Panels, compose_all
+from .panels import Panel, Panels
 
 OBSERVERS = {"all-heads": "all heads", "action-only": "action head only"}
 OBSERVER_SIGNS = {"all-heads": ("o", style.NETWORK), "action-only": ("s", style.SKY_BLUE)}
@@ -22,19 +27,14 @@ HEAD_SIGNS = {
 OBJECT_MARKERS = ("o", "s", "^", "D")
 
 
-def draw(result: Result) -> dict[str, Figure]:
-    return compose_all(panels(result))
-
-
-def panels(result: Result) -> Panels:
-    tables = result.tables
+def panels(tables: Tables) -> Panels:
     return {
         "figure-5": (
             Panel(
                 "a",
-                f"One of the snapshots; the agent likes {LETTERS[tables['field']['preferred']]} best",
+                f"One of the snapshots; the agent likes {LETTERS[tables.field.preferred]} best",
                 "Two gridworlds. Left: a past state with the action taken as an arrow. Right: the query level.",
-                lambda place: _snapshot(place, tables["field"]),
+                lambda place: _snapshot(place, tables.field),
                 2.15,
             ),
             Panel(
@@ -42,7 +42,7 @@ def panels(result: Result) -> Panels:
                 "More snapshots, better predictions",
                 "Probability given to the true action against the number of past snapshots: dots for "
                 "ToMnet, a line for the ideal observer, and chance.",
-                lambda place: _curve(place, tables["curve"]),
+                lambda place: _curve(place, tables.curve),
                 2.15,
             ),
             Panel(
@@ -50,7 +50,7 @@ def panels(result: Result) -> Panels:
                 "Predicted policy from every cell",
                 "Fields of arrows on the query level for growing numbers of snapshots: ToMnet above, ideal "
                 "observer below.",
-                lambda place: _fields(place, tables["field"]),
+                lambda place: _fields(place, tables.field),
                 2.6,
             ),
             Panel(
@@ -59,7 +59,7 @@ def panels(result: Result) -> Panels:
                 "Two scatters of embeddings, one for each observer: colour and shape show the preferred "
                 "object, saturation grows with the number of snapshots, grey dots in the centre are agents "
                 "never seen.",
-                lambda place: _embeddings(place, tables["points"]),
+                lambda place: _embeddings(place, tables.points),
                 2.6,
             ),
             Panel(
@@ -67,55 +67,55 @@ def panels(result: Result) -> Panels:
                 "Preferred object, told from the embedding",
                 "Accuracy of the preferred object from nearest neighbours against the number of snapshots, "
                 "for both observers, with the ideal observer's and chance.",
-                lambda place: _accuracy(place, tables["embedding"], len(tables["field"]["query"]["object_cells"])),
+                lambda place: _accuracy(place, tables.embedding, len(tables.field.query.object_cells)),
                 2.3,
             ),
             Panel(
                 "f",
                 "Share of what the past can tell",
                 "Captured share against the number of snapshots, a series for each prediction, with its goal.",
-                lambda place: _captured(place, tables["comparison"]),
+                lambda place: _captured(place, tables.comparison),
                 2.3,
             ),
         )
     }
 
 
-def _snapshot(place: SubFigure, field: dict[str, Any]) -> None:
+def _snapshot(place: SubFigure, field: Field) -> None:
     left, right = place.subplots(1, 2)
-    draw_trajectory(left, field["snapshots"][0], title="a past state, an action")
-    draw_query(right, field["query"], title="query state")
+    draw_trajectory(left, field.snapshots[0], title="a past state, an action")
+    draw_query(right, field.query, title="query state")
 
 
-def _curve(place: SubFigure, rows: list[dict[str, Any]]) -> None:
+def _curve(place: SubFigure, curve: list[CurvePoint]) -> None:
     axes = place.subplots()
-    x = style.column(rows, "past")
-    low, high = np.array([[style.number(end) for end in row["ideal_interval"]] for row in rows]).T
+    x, ideal = np.array([point.past for point in curve]), [point.ideal for point in curve]
+    low, high = np.array([each.interval for each in ideal]).T
     axes.fill_between(x, low, high, color=style.IDEAL, alpha=0.1, linewidth=0)
-    style.ideal_line(axes, x, style.column(rows, "ideal"))
-    style.network_points(axes, x, rows, "probability", "interval")
+    style.ideal_line(axes, x, style.means(ideal))
+    style.network_points(axes, x, [point.network for point in curve])
     style.reference(axes, 1 / len(ACTIONS), "chance")
     axes.set(ylim=(0, None), xlabel="snapshots seen, $N_{past}$", ylabel="probability of true action", xticks=x)
     style.legend_above(axes, [style.NETWORK_SIGN, style.IDEAL_LINE])
 
 
-def _fields(place: SubFigure, field: dict[str, Any]) -> None:
-    grid = place.subplots(2, len(field["fields"]))
-    for col, one in enumerate(field["fields"]):
-        draw_policy_arrows(grid[0, col], field["query"], one["network"], title=f"$N_{{past}}$ = {one['past']}")
-        draw_policy_arrows(grid[1, col], field["query"], one["ideal"], colour=style.IDEAL)
+def _fields(place: SubFigure, field: Field) -> None:
+    grid = place.subplots(2, len(field.fields))
+    for col, one in enumerate(field.fields):
+        draw_policy_arrows(grid[0, col], field.query, one.network, title=f"$N_{{past}}$ = {one.past}")
+        draw_policy_arrows(grid[1, col], field.query, one.ideal, colour=style.IDEAL)
     for axes, name in zip(grid[:, 0], ("ToMnet", "ideal observer"), strict=True):
         axes.set_ylabel(name)
 
 
-def _embeddings(place: SubFigure, points: dict[str, Any]) -> None:
+def _embeddings(place: SubFigure, points: dict[str, Embeddings]) -> None:
     grid = np.atleast_1d(place.subplots(1, len(points)))
     kinds: set[int] = set()
-    for axes, (spec, told) in zip(grid, points.items(), strict=True):
-        preferred = np.asarray(told["preferred"])
+    for axes, (observer, told) in zip(grid, points.items(), strict=True):
+        preferred = np.asarray(told.preferred)
         kinds |= set(preferred.tolist())
-        most = max(told["past"])
-        for past, character in zip(told["past"], told["character"], strict=True):
+        most = max(told.past)
+        for past, character in zip(told.past, told.character, strict=True):
             where = np.asarray(character, float)[:, :2]
             if past == 0:  # nothing seen: every agent is the same to the observer
                 axes.scatter(*where.T, s=14, color=style.NO_PAST, zorder=4, edgecolor="white", linewidth=0.3)
@@ -124,7 +124,7 @@ def _embeddings(place: SubFigure, points: dict[str, Any]) -> None:
                 colour = style.tint(style.object_colour(kind), 0.15 + 0.85 * past / most)
                 marker = OBJECT_MARKERS[kind % len(OBJECT_MARKERS)]
                 axes.scatter(*where[preferred == kind].T, s=6, color=[colour], marker=marker, linewidth=0, zorder=2)
-        axes.set_title(OBSERVERS.get(spec, spec), fontsize=7.5)
+        axes.set_title(OBSERVERS[observer], fontsize=7.5)
         axes.set(xticks=[], yticks=[], xlabel="$e_{char}$, 1st dimension")
     grid[0].set_ylabel("2nd dimension")
     handles = [
@@ -135,68 +135,67 @@ def _embeddings(place: SubFigure, points: dict[str, Any]) -> None:
     place.legend(handles=handles, loc="outside lower center", ncols=len(handles))
 
 
-def _accuracy(place: SubFigure, embedding: dict[str, list[dict[str, Any]]], objects: int) -> None:
+def _accuracy(place: SubFigure, embedding: dict[str, list[PreferenceReadOut]], objects: int) -> None:
     axes = place.subplots()
     handles = []
-    for step, (spec, rows) in enumerate(embedding.items()):
-        seen = [row for row in rows if row["past"]]  # an agent never seen has no neighbours to learn from
-        marker, colour = OBSERVER_SIGNS.get(spec, ("^", style.GREEN))
-        x = style.column(seen, "past") + 0.24 * step - 0.12  # side by side, so that neither hides the other
-        style.network_points(axes, x, seen, "accuracy", "interval", colour=colour, marker=marker)
-        handles.append(style.sign(OBSERVERS.get(spec, spec), marker, colour))
+    for step, (observer, rows) in enumerate(embedding.items()):
+        told = {row.past: row.accuracy for row in rows if row.accuracy}  # who was never seen cannot be told
+        marker, colour = OBSERVER_SIGNS[observer]
+        x = np.array(list(told), float) + 0.24 * step - 0.12  # side by side, so that neither hides the other
+        style.network_points(axes, x, list(told.values()), colour=colour, marker=marker)
+        handles.append(style.sign(OBSERVERS[observer], marker, colour))
     rows = next(iter(embedding.values()))
-    style.ideal_line(axes, style.column(rows, "past"), style.column(rows, "ideal"))
+    style.ideal_line(axes, [row.past for row in rows], [row.ideal for row in rows])
     style.reference(axes, 1 / objects, "chance")
     axes.set(
         ylim=(0, 1.03),
         xlabel="snapshots seen, $N_{past}$",
         ylabel="accuracy",
-        xticks=style.column(rows, "past"),
+        xticks=[row.past for row in rows],
     )
     style.legend_above(axes, [*handles, style.IDEAL_LINE])
 
 
-def _captured(place: SubFigure, comparison: list[dict[str, Any]]) -> None:
+def _captured(place: SubFigure, comparison: list[ComparisonAt]) -> None:
     axes = place.subplots()
     handles = []
     for step, (head, (marker, colour)) in enumerate(HEAD_SIGNS.items()):
-        rows = [{"past": row["past"], **row["heads"][head]} for row in comparison if head in row["heads"]]
-        x = style.column(rows, "past") + 0.15 * (step - 1)  # side by side, so that no interval hides another
-        style.network_points(axes, x, rows, "captured", "captured_interval", colour=colour, marker=marker)
+        shares = {row.past: row.heads[head].captured for row in comparison if head in row.heads}
+        x = np.array(list(shares), float) + 0.15 * (step - 1)  # side by side, so that no interval hides another
+        style.network_points(axes, x, list(shares.values()), colour=colour, marker=marker)
         handles.append(style.sign(head, marker, colour))
-    goals = sorted({style.number(row["goal"]) for one in comparison for row in one["heads"].values()})
+    goals = sorted({row.goal for one in comparison for row in one.heads.values()})
     style.reference(axes, 1.0, "ideal", outside=True)
     for goal in goals if axes.get_ylim()[0] > -1 else ():  # far below, the lines would run together
         style.reference(axes, goal, f"goal {goal:g}", outside=True)
     axes.set(
         xlabel="snapshots seen, $N_{past}$",
         ylabel="captured share",
-        xticks=[row["past"] for row in comparison],
+        xticks=[row.past for row in comparison],
     )
     axes.set_ylim(min(0, axes.get_ylim()[0]), 1.08)
     style.legend_above(axes, handles)
 
 
-def captions(result: Result) -> dict[str, str]:
-    tables = result.tables
-    none, most = tables["curve"][0], tables["curve"][-1]
+def captions(tables: Tables) -> dict[str, str]:
+    none, most = tables.curve[0], tables.curve[-1]
     told = ", ".join(
-        f"{style.percent(rows[-1]['accuracy'])} ({OBSERVERS.get(spec, spec)})"
-        for spec, rows in tables["embedding"].items()
+        f"{style.percent(rows[-1].accuracy.mean if rows[-1].accuracy else None)} ({OBSERVERS[observer]})"
+        for observer, rows in tables.embedding.items()
     )
-    ideal = next(iter(tables["embedding"].values()))[-1]["ideal"]
-    trapped = tables["trapped"]
+    ideal = next(iter(tables.embedding.values()))[-1].ideal
+    trapped = tables.trapped
     return {
         "figure-5": (
             "Goal-driven agents, known from snapshots. An arrow is the move expected from its cell, longer where it is "
             "surer; the agent was chosen without a look at ToMnet (a, c). The true action is given a probability of "
-            f"{style.plain(none['probability'])} with no snapshot and {style.plain(most['probability'])} "
-            f"with {most['past']}; the ideal observer's are {style.plain(none['ideal'])} and "
-            f"{style.plain(most['ideal'])} (b). From the 2-D embedding the preferred object is told with an "
-            f"accuracy of {told} after {most['past']} snapshots, the ideal observer knows it in "
+            f"{style.plain(none.network.mean)} with no snapshot and {style.plain(most.network.mean)} "
+            f"with {most.past}; the ideal observer's are {style.plain(none.ideal.mean)} and "
+            f"{style.plain(most.ideal.mean)} (b). From the 2-D embedding the preferred object is told with an "
+            f"accuracy of {told} after {most.past} snapshots, the ideal observer knows it in "
             f"{style.percent(ideal)} (d, e). On levels where a single object is in reach, that object is given "
-            f"{style.plain(trapped['probability'], 2)}: {style.plain(trapped['if_preferred'], 2)} where it is "
-            f"the agent's favourite, {style.plain(trapped['if_not_preferred'], 2)} where it is not (ideal observer "
-            f"{style.plain(trapped['ideal'], 2)}; claim G4)."
+            f"{style.plain(trapped.probability.mean, 2)}: {style.plain(trapped.if_preferred, 2)} where it is "
+            f"the agent's favourite, {style.plain(trapped.if_not_preferred, 2)} where it is not (ideal observer "
+            f"{style.plain(trapped.ideal, 2)}; claim G4)."
         )
     }

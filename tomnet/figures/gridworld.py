@@ -3,8 +3,9 @@
 Axes are in cells: x is the col, y the row, growing downwards.
 """
 
+import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from matplotlib import patheffects
@@ -13,10 +14,12 @@ from matplotlib.collections import PatchCollection
 from matplotlib.colors import LinearSegmentedColormap, PowerNorm
 from matplotlib.patches import Circle, FancyArrowPatch, Rectangle
 
+from ..experiments.analysis.examples import PlainEpisode, PlainSnapshot
 from ..world.gridworld import MOVES
 from ..world.levels import LETTERS
 from .style import BLUE, GRID, HAPPENED, IDEAL, NETWORK, OBJECTS, VERMILLION, WALL, number, object_colour, tint
 
+State = TypeVar("State", PlainSnapshot, PlainEpisode)
 SUBGOAL = len(OBJECTS)  # it comes after the four objects
 SURELY_NOTHING = 0.02  # below this, from a cell without a way out, no object is worth naming
 OCCUPANCY = LinearSegmentedColormap.from_list(
@@ -27,12 +30,12 @@ FAINTEST_BELIEF = 0.003  # what remains below is spread too thin to be seen
 CHANGE = LinearSegmentedColormap.from_list("change", [VERMILLION, "white", BLUE])
 
 
-def draw_level(axes: Axes, state: dict[str, Any], *, title: str = "", grid: bool = True) -> None:
+def draw_level(axes: Axes, state: PlainSnapshot | PlainEpisode, *, title: str = "", grid: bool = True) -> None:
     """Walls dark, objects as coloured squares with their letters. `state`: a plain snapshot or episode.
 
     A subgoal is no object like the others: `with_subgoal` sets it apart, and it is drawn as a star.
     """
-    walls = np.asarray(state["walls"], bool)
+    walls = np.asarray(state.walls, bool)
     rows, cols = walls.shape
     axes.set(xlim=(-0.5, cols - 0.5), ylim=(rows - 0.5, -0.5), aspect="equal", xticks=[], yticks=[])
     for spine in axes.spines.values():
@@ -42,19 +45,19 @@ def draw_level(axes: Axes, state: dict[str, Any], *, title: str = "", grid: bool
             axes.axhline(line, color=GRID, linewidth=0.3, zorder=0.6)
             axes.axvline(line, color=GRID, linewidth=0.3, zorder=0.6)
     fill_cells(axes, np.argwhere(walls), WALL, zorder=1.5)
-    for kind, cell in enumerate(state["object_cells"]):
+    for kind, cell in enumerate(state.object_cells):
         if cell >= 0:  # an object that was never there, or is eaten, has no cell
             draw_object(axes, kind, *divmod(cell, cols))
-    if state.get("subgoal_cell", -1) >= 0:
-        draw_object(axes, SUBGOAL, *divmod(state["subgoal_cell"], cols))
+    if state.subgoal_cell >= 0:
+        draw_object(axes, SUBGOAL, *divmod(state.subgoal_cell, cols))
     if title:
         axes.set_title(title, fontsize=8, pad=3)
 
 
-def with_subgoal(state: dict[str, Any]) -> dict[str, Any]:
+def with_subgoal(state: State) -> State:
     """A state or episode whose last object is a subgoal, as the drawing functions want it."""
-    *objects, subgoal = state["object_cells"]
-    return {**state, "object_cells": objects, "subgoal_cell": subgoal}
+    *objects, subgoal = state.object_cells
+    return dataclasses.replace(state, object_cells=objects, subgoal_cell=subgoal)
 
 
 def draw_object(axes: Axes, kind: int, row: int, col: int) -> None:
@@ -120,21 +123,21 @@ def draw_field_of_view(axes: Axes, cell: int, reach: int, size: int) -> None:
     )
 
 
-def draw_query(axes: Axes, query: dict[str, Any], *, title: str = "") -> None:
+def draw_query(axes: Axes, query: PlainSnapshot, *, title: str = "") -> None:
     draw_level(axes, query, title=title)
-    draw_agent(axes, query["agent_cell"], len(query["walls"]))
+    draw_agent(axes, query.agent_cell, len(query.walls))
 
 
-def draw_trajectory(axes: Axes, episode: dict[str, Any], *, title: str = "", width: float = 0.16) -> None:
+def draw_trajectory(axes: Axes, episode: PlainEpisode, *, title: str = "", width: float = 0.16) -> None:
     """A past episode: an arrow for each action where it was taken, a ring where the agent stayed."""
     draw_level(axes, episode, title=title)
-    size = len(episode["walls"])
-    cells = np.asarray([*episode["agent_cells"], episode["final_cell"]])
+    size = len(episode.walls)
+    cells = np.asarray([*episode.agent_cells, episode.final_cell])
     rows, cols = np.divmod(cells[:-1], size)
-    moves = MOVES[np.asarray(episode["actions"])]
+    moves = MOVES[np.asarray(episode.actions)]
     stays = (moves == 0).all(-1)
     # an arrow stops short of an object, whose letter it would hide, and of a wall that it bumps into
-    marked = [*episode["object_cells"], episode.get("subgoal_cell", -1)]
+    marked = [*episode.object_cells, episode.subgoal_cell]
     short = np.isin(cells[1:], marked) | (cells[1:] == cells[:-1])
     lengths = np.where(short, 0.5, 0.9)[:, None] * moves
     axes.quiver(
@@ -158,13 +161,13 @@ def draw_trajectory(axes: Axes, episode: dict[str, Any], *, title: str = "", wid
     axes.plot(cols[0], rows[0], "o", color=HAPPENED, markersize=3.5, zorder=7, path_effects=halo)
 
 
-def draw_policy_arrows(axes: Axes, state: dict[str, Any], arrows, *, colour=NETWORK, title: str = "") -> None:
+def draw_policy_arrows(axes: Axes, state: PlainSnapshot, arrows, *, colour=NETWORK, title: str = "") -> None:
     """The resultant vector of a policy, in (row, col) steps, wherever an agent can stand."""
     draw_level(axes, state, title=title)
-    size = len(state["walls"])
+    size = len(state.walls)
     vectors = np.asarray(arrows, float).reshape(size, size, 2)
-    free = ~np.asarray(state["walls"], bool)
-    free.reshape(-1)[[cell for cell in state["object_cells"] if cell >= 0]] = False  # eaten on arrival
+    free = ~np.asarray(state.walls, bool)
+    free.reshape(-1)[[cell for cell in state.object_cells if cell >= 0]] = False  # eaten on arrival
     rows, cols = np.nonzero(free)
     across, down = vectors[rows, cols, 1], vectors[rows, cols, 0]
     axes.quiver(
@@ -184,13 +187,13 @@ def draw_policy_arrows(axes: Axes, state: dict[str, Any], arrows, *, colour=NETW
     )
 
 
-def draw_expected_objects(axes: Axes, state: dict[str, Any], probabilities, *, title: str = "") -> None:
+def draw_expected_objects(axes: Axes, state: PlainSnapshot, probabilities, *, title: str = "") -> None:
     """Each cell tinted and lettered by the object most likely to be eaten from there; surer is stronger."""
     draw_level(axes, state, title=title, grid=False)
-    size = len(state["walls"])
-    eaten = np.array([[number(p) for p in cell] for cell in probabilities]).reshape(size, size, -1)
-    free = ~np.asarray(state["walls"], bool)
-    free.reshape(-1)[[cell for cell in state["object_cells"] if cell >= 0]] = False  # an object shows itself
+    size = len(state.walls)
+    eaten = np.asarray(probabilities, float).reshape(size, size, -1)
+    free = ~np.asarray(state.walls, bool)
+    free.reshape(-1)[[cell for cell in state.object_cells if cell >= 0]] = False  # an object shows itself
     free &= eaten.max(-1) > SURELY_NOTHING
     rows, cols = np.nonzero(free)
     kinds, sure = eaten[rows, cols].argmax(-1), eaten[rows, cols].max(-1)
@@ -210,14 +213,14 @@ def draw_expected_objects(axes: Axes, state: dict[str, Any], probabilities, *, t
         )
 
 
-def draw_occupancy(axes: Axes, state: dict[str, Any], occupancy, *, largest: float, title: str = "") -> None:
+def draw_occupancy(axes: Axes, state: PlainSnapshot, occupancy, *, largest: float, title: str = "") -> None:
     """A successor map: the darker, the more time. Square-root shading lets small shares be seen."""
     draw_level(axes, state, title=title, grid=False)
-    shares = np.ma.masked_where(np.asarray(state["walls"], bool), np.asarray(occupancy, float))
+    shares = np.ma.masked_where(np.asarray(state.walls, bool), np.asarray(occupancy, float))
     edges = np.arange(len(shares) + 1) - 0.5
     # the objects keep their frame and letter; their colour would hide where the agent ends
     axes.pcolormesh(edges, edges, shares, cmap=OCCUPANCY, norm=PowerNorm(0.5, 0, largest), zorder=3)
-    for kind, cell in enumerate(state["object_cells"][: len(OBJECTS)]):
+    for kind, cell in enumerate(state.object_cells[: len(OBJECTS)]):
         if cell >= 0:
             row, col = divmod(cell, len(shares))
             axes.add_patch(
@@ -243,7 +246,7 @@ def draw_fog(axes: Axes, visibility) -> None:
     fill_cells(axes, np.argwhere(seen == 1), SEEN_BEFORE, zorder=0.5)
 
 
-def draw_belief(axes: Axes, belief: Sequence[float], kind: int, size: int) -> None:
+def draw_belief(axes: Axes, belief: Sequence[float] | np.ndarray, kind: int, size: int) -> None:
     """Where an agent believes an object to be: circles whose area is the probability. The last number is "nowhere"."""
     likely = [(cell, number(p)) for cell, p in enumerate(belief[: size * size]) if number(p) >= FAINTEST_BELIEF]
     circles = [Circle((cell % size, cell // size), 0.5 * float(np.sqrt(p))) for cell, p in likely]
@@ -274,9 +277,9 @@ def draw_swap(axes: Axes, before: Sequence[int], after: Sequence[int], size: int
             axes.add_patch(arrow)
 
 
-def draw_change(axes: Axes, state: dict[str, Any], change, *, largest: float, title: str = ""):
+def draw_change(axes: Axes, state: PlainSnapshot, change, *, largest: float, title: str = ""):
     """What a map has gained (blue) and lost (vermillion); the artist, for a colour bar."""
     draw_level(axes, state, title=title, grid=False)
-    shares = np.ma.masked_where(np.asarray(state["walls"], bool), np.asarray(change, float))
+    shares = np.ma.masked_where(np.asarray(state.walls, bool), np.asarray(change, float))
     edges = np.arange(len(shares) + 1) - 0.5
     return axes.pcolormesh(edges, edges, shares, cmap=CHANGE, vmin=-largest, vmax=largest, zorder=1)

@@ -1,12 +1,15 @@
 """The numbers behind the figures as small tables, for those who would rather read than look."""
 
 import dataclasses
-from collections.abc import Iterable
-from typing import Any
 
+from ..experiments import deep_rl_agents, goal_inference, goal_snapshots, greedy_agents, random_agents
+from ..experiments.analysis.comparison import Comparison
+from ..experiments.claims.statistics import Estimate
+from ..experiments.deep_rl_agents import LossRow
 from ..experiments.experiment import Result
+from ..experiments.random_agents import BayesDivergence
 from .deep_rl_agents import HEAD_NAMES
-from .goal_inference import HEADS, captured
+from .goal_inference import HEADS, dimensions
 from .random_agents import alpha_of
 from .style import NOTHING, percent, percent_between, plain
 
@@ -29,49 +32,49 @@ class NumberTable:
 
 
 def numbers_for(result: Result) -> list[NumberTable]:
-    tables = result.tables
-    found = []
-    if "bayes_divergence" in tables:
-        found.append(_divergences(tables["bayes_divergence"]))
-    specs = [(name.replace("d", "-D"), tables[name]) for name in ("2d", "8d") if name in tables]
-    if specs:
-        found.append(_losses("by size of the embedding", specs))
-    for name in ("comparison", "curve"):
-        rows = [row for row in tables.get(name, ()) if "heads" in row and row["past"] in SHOWN_PAST]
-        if rows:
-            titled = [(f"N_past = {row['past']}", row["heads"]) for row in rows]
-            found.append(_losses("by number of past episodes", titled))
-    if "cuts" in tables and "floor" in tables:
-        found += _table_a1(tables)
-    return found
+    match result.tables:
+        case random_agents.Tables() as tables:
+            return [_divergences(tables.bayes_divergence)]
+        case goal_inference.Tables() as tables:
+            named = {dimensions(name): heads for name, heads in tables.comparison.items()}
+            return [_losses("by size of the embedding", named)]
+        case goal_snapshots.Tables() as tables:
+            return [_losses_by_past({row.past: row.heads for row in tables.comparison})]
+        case greedy_agents.Tables() as tables:
+            return [_losses_by_past({row.past: row.heads for row in tables.curve})]
+        case deep_rl_agents.Tables() as tables:
+            return [_table_a1(tables, head) for head in HEAD_NAMES]
+    return []
 
 
-def _losses(by: str, named: Iterable[tuple[str, dict[str, dict[str, Any]]]]) -> NumberTable:
-    losses = {"network": "ToMnet", "ideal": "ideal", "no_past": "no past"}
-    accuracies = {"network_accuracy": "accuracy", "ideal_accuracy": "ideal accuracy"}
-    columns = ("observer, prediction", *losses.values(), "captured", "goal", *accuracies.values())
-    rows = []
-    for name, heads in named:
-        for head, row in heads.items():
-            measured = [*(plain(row[who]) for who in losses), captured(row), percent(row["goal"])]
-            rows.append(
-                (
-                    f"{name}, {HEADS.get(head, head)}",
-                    *measured,
-                    *(percent_between(row.get(who), row.get(f"{who}_interval")) for who in accuracies),
-                )
-            )
+def _losses_by_past(comparisons: dict[int, dict[str, Comparison]]) -> NumberTable:
+    shown = {f"N_past = {past}": heads for past, heads in comparisons.items() if past in SHOWN_PAST}
+    return _losses("by number of past episodes", shown)
+
+
+def _losses(by: str, named: dict[str, dict[str, Comparison]]) -> NumberTable:
+    columns = (
+        *("observer, prediction", "ToMnet", "ideal", "no past", "captured", "goal"),
+        *("accuracy", "ideal accuracy"),
+    )
+    rows = [(f"{name}, {HEADS[head]}", *_measured(row)) for name, heads in named.items() for head, row in heads.items()]
     title = f"Losses in nats, captured share and accuracy [95% interval], {by}. {ON_GOALS} {ON_ACCURACY}"
     return NumberTable(title, columns, tuple(rows))
 
 
-def _divergences(divergence: list[dict[str, Any]]) -> NumberTable:
+def _measured(row: Comparison) -> tuple[str, ...]:
+    losses = (plain(row.network.mean), plain(row.ideal), plain(row.no_past))
+    accuracies = (percent_between(each) if each else NOTHING for each in (row.network_accuracy, row.ideal_accuracy))
+    return (*losses, percent_between(row.captured), percent(row.goal), *accuracies)
+
+
+def _divergences(divergence: list[BayesDivergence]) -> NumberTable:
     """One line for each observer, one column for each number of past episodes."""
-    counts = sorted({row["past"] for row in divergence})
-    kl = {(row["observer"], row["past"]): plain(row["kl"], 4) for row in divergence}
-    specs = dict.fromkeys(row["observer"] for row in divergence)
-    named = {spec: "mixture" if spec == "mixture" else f"α = {alpha_of(spec)}" for spec in specs}
-    rows = tuple((named[spec], *(kl.get((spec, past), NOTHING) for past in counts)) for spec in specs)
+    counts = sorted({row.past for row in divergence})
+    kl = {(row.observer, row.past): plain(row.kl.mean, 4) for row in divergence}
+    observers = dict.fromkeys(row.observer for row in divergence)
+    named = {name: "mixture" if name == "mixture" else f"α = {alpha_of(name)}" for name in observers}
+    rows = tuple((named[name], *(kl.get((name, past), NOTHING) for past in counts)) for name in observers)
     columns = ("species", *(f"N_past = {past}" for past in counts))
     return NumberTable("KL from exact Bayesian inference to ToMnet, in nats", columns, rows)
 
@@ -85,36 +88,26 @@ SHUFFLED = {
 OBSERVERS = {"none": "none", "char": "char net", "mental": "mental net", "both": "both"}
 
 
-def _table_a1(tables: dict[str, Any]) -> list[NumberTable]:
-    """Table A1, prediction by prediction: ours and the paper's, on agents met in training and on held-out ones."""
+def _table_a1(tables: deep_rl_agents.Tables, head: str) -> NumberTable:
+    """Table A1, one prediction: ours and the paper's, on agents met in training and on held-out ones."""
     columns = ("observer", "training agents [95%]", "paper", "held-out agents [95%]", "paper")
-    found = []
-    for head, title in HEAD_NAMES.items():
-        by_row: dict[tuple[str, ...], dict[str, dict[str, Any]]] = {}
-        for row in tables["losses"]:
-            if row["head"] == head:
-                by_row.setdefault((row["observer"], *row["shuffled"]), {})[row["part"]] = row
-        rows = []
-        for (observer, *shuffled), parts in by_row.items():
-            cells = [cell for part in ("training", "held out") for cell in _beside_paper(parts.get(part))]
-            rows.append((OBSERVERS.get(observer, observer) + SHUFFLED[tuple(shuffled)], *cells))
-        floor, policy = tables["floor"], tables["floor"]["policy"]
-        known = {f"rollouts of the agent itself, {floor['encounters']} encounters": floor["heads"][head]}
-        if head == "action":
-            known["the agent's own policy, the same encounters"] = {"floor": policy["loss"], **policy}
-        for name, row in known.items():
-            loss = _with_interval(row["floor"], row["interval"])
-            rows.append((name, NOTHING, NOTHING, loss, NOTHING))
-        found.append(NumberTable(f"Table A1: losses in nats, {title}", columns, tuple(rows)))
-    return found
+    losses = {(row.observer, row.shuffled, row.part): row for row in tables.losses if row.head == head}
+    rows = []
+    for observer, shuffled in dict.fromkeys((observer, shuffled) for observer, shuffled, _ in losses):
+        parts = [losses.get((observer, shuffled, part)) for part in ("training", "held out")]
+        cells = [cell for row in parts for cell in _beside_paper(row)]
+        rows.append((OBSERVERS[observer] + SHUFFLED[shuffled], *cells))
+    floor = tables.floor
+    known = {f"rollouts of the agent itself, {floor.encounters} encounters": floor.heads[head].floor}
+    if head == "action":
+        known["the agent's own policy, the same encounters"] = floor.policy
+    rows += [(name, NOTHING, NOTHING, _with_interval(loss), NOTHING) for name, loss in known.items()]
+    return NumberTable(f"Table A1: losses in nats, {HEAD_NAMES[head]}", columns, tuple(rows))
 
 
-def _beside_paper(row: dict[str, Any] | None) -> tuple[str, str]:
-    if row is None:
-        return NOTHING, NOTHING
-    return _with_interval(row["loss"], row["interval"]), plain(row["paper"], 2)
+def _beside_paper(row: LossRow | None) -> tuple[str, str]:
+    return (NOTHING, NOTHING) if row is None else (_with_interval(row.loss), plain(row.paper, 2))
 
 
-def _with_interval(value: Any, interval: Any) -> str:
-    low, high = interval or (None, None)
-    return f"{plain(value)} [{plain(low, 2)}, {plain(high, 2)}]"
+def _with_interval(loss: Estimate) -> str:
+    return f"{plain(loss.mean)} [{plain(loss.low, 2)}, {plain(loss.high, 2)}]"

@@ -10,6 +10,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import SubFigure
 
+from ..experiments.analysis.population import Performance, PopulationTables
+from ..experiments.claims.statistics import Estimate, NetworkMean
+from ..experiments.false_belief.acts_on_memory import ActsOnMemory
 from . import style
 from .panels import Panel, Panels
 from .subgoal_task import subgoal_caption, subgoal_panels, title_of
@@ -140,25 +143,25 @@ def apart(places: Sequence[float], gap: float) -> list[float]:
 # --- What they earn
 
 
-def population_panels(tables: dict[str, Any]) -> Panels:
+def population_panels(tables: PopulationTables) -> Panels:
     """All that `evaluate_population`'s tables can show."""
     return {
-        **performance_panels(tables["performance"]),
-        **memory_panels(tables["acts_on_memory"]),
-        **subgoal_panels(tables["examples"]),
+        **performance_panels(tables.performance),
+        **memory_panels(tables.acts_on_memory),
+        **subgoal_panels(tables.examples),
     }
 
 
-def population_captions(tables: dict[str, Any]) -> dict[str, str]:
+def population_captions(tables: PopulationTables) -> dict[str, str]:
     captions = {
         "performance": performance_caption(tables),
         "acts-on-memory": memory_caption(tables),
-        "figure-10": subgoal_caption(tables["examples"]),
+        "figure-10": subgoal_caption(tables.examples),
     }
     return {stem: captions[stem] for stem in population_panels(tables)}
 
 
-def performance_panels(performance: dict[str, dict[str, Any]]) -> Panels:
+def performance_panels(performance: dict[str, Performance]) -> Panels:
     names = in_order(performance)
     height = 0.75 + 0.25 * len(names)
     dots = "a small dot for each network, a large one with its 95% interval for their mean, open ones for references."
@@ -168,7 +171,7 @@ def performance_panels(performance: dict[str, dict[str, Any]]) -> Panels:
                 "a",
                 "Return of an episode",
                 f"Mean returns of {', '.join(map(title_of, names))}: {dots}",
-                lambda place: _performance(place, performance, {"return": ""}),
+                lambda place: _performance(place, performance, {"returns": ""}),
                 height,
             ),
             Panel(
@@ -183,13 +186,13 @@ def performance_panels(performance: dict[str, dict[str, Any]]) -> Panels:
     }
 
 
-def _performance(place: SubFigure, performance: dict[str, dict[str, Any]], measures: dict[str, str]) -> None:
+def _performance(place: SubFigure, performance: dict[str, Performance], measures: dict[str, str]) -> None:
     names = in_order(performance)
     columns = np.atleast_1d(place.subplots(1, len(measures), sharey=True))
     random = np.random.default_rng(0)  # only to keep dots of equal value apart
     for axes, (measure, title) in zip(columns, measures.items()):
         for y, name in enumerate(names):
-            _one_species(axes, y, performance[name][measure], name, random)
+            _one_species(axes, y, getattr(performance[name], measure), name, random)
         axes.grid(axis="x", color=style.GRID, linewidth=0.5)
         axes.set_axisbelow(True)
         if title:
@@ -203,25 +206,22 @@ def _performance(place: SubFigure, performance: dict[str, dict[str, Any]], measu
     columns[0].set_ylim(-0.6, len(names) - 0.4)
 
 
-def _one_species(axes: Axes, y: int, row: dict[str, Any], name: str, random: np.random.Generator) -> None:
+def _one_species(axes: Axes, y: int, mean: NetworkMean, name: str, random: np.random.Generator) -> None:
     reference, colour = name in ("oracle", "random"), COLOURS.get(name, style.PURPLE)
     if not reference:
-        _each_network(axes, y + random.uniform(-0.22, 0.22, len(row["each"])), row, colour)
-    _their_mean(axes, y, row, colour, "D" if reference else "o", filled=not reference)
+        _each_network(axes, y + random.uniform(-0.22, 0.22, len(mean.each)), mean, colour)
+    _their_mean(axes, y, mean, colour, "D" if reference else "o", filled=not reference)
 
 
-def _each_network(axes: Axes, places: np.ndarray, row: dict[str, Any], colour: style.Colour) -> None:
-    each = [style.number(value) for value in row["each"]]
-    axes.plot(each, places, "o", color=colour, markersize=2.2, alpha=0.55, markeredgewidth=0, zorder=2)
+def _each_network(axes: Axes, places: np.ndarray, mean: NetworkMean, colour: style.Colour) -> None:
+    axes.plot(mean.each, places, "o", color=colour, markersize=2.2, alpha=0.55, markeredgewidth=0, zorder=2)
 
 
-def _their_mean(
-    axes: Axes, y: int | float, row: dict[str, Any], colour: style.Colour, marker: str, *, filled: bool
-) -> None:
+def _their_mean(axes: Axes, y: int | float, mean: Estimate, colour: style.Colour, marker: str, *, filled: bool) -> None:
     axes.errorbar(
-        style.column([row], "mean"),
+        [mean.mean],
         [y],
-        xerr=style.whiskers([row], "mean", "interval"),
+        xerr=style.whiskers([mean]),
         fmt=marker,
         color=colour,
         markerfacecolor=colour if filled else "white",
@@ -232,15 +232,15 @@ def _their_mean(
     )
 
 
-def performance_caption(tables: dict[str, Any]) -> str:
-    performance = tables["performance"]
+def performance_caption(tables: PopulationTables) -> str:
+    performance = tables.performance
     species = [name for name in in_order(performance) if name not in ("oracle", "random")]
-    earned = ", ".join(f"{title_of(name)} {style.plain(performance[name]['return']['mean'], 2)}" for name in species)
-    oracle, random = (style.plain(performance[name]["return"]["mean"], 2) for name in ("oracle", "random"))
-    counts = sorted({performance[name]["networks"] for name in species})
+    earned = ", ".join(f"{title_of(name)} {style.plain(performance[name].returns.mean, 2)}" for name in species)
+    oracle, random = (style.plain(performance[name].returns.mean, 2) for name in ("oracle", "random"))
+    counts = sorted({performance[name].networks for name in species})
     networks = " or ".join(map(str, counts))
     return (
-        f"{tables['levels']} levels of its own for each network, none of them met before, {networks} networks of each "
+        f"{tables.levels} levels of its own for each network, none of them met before, {networks} networks of each "
         "species. "
         f"Mean return: {earned}; an oracle that sees everything earns {oracle}, a random walk {random}. "
         "Intervals are over networks, those of oracle and random walk over levels."
@@ -250,7 +250,7 @@ def performance_caption(tables: dict[str, Any]) -> str:
 # --- Whether they act on what they remember
 
 
-def memory_panels(acting: dict[str, dict[str, Any]]) -> Panels:
+def memory_panels(acting: dict[str, ActsOnMemory]) -> Panels:
     names = in_order(acting)
     return {
         "acts-on-memory": (
@@ -267,16 +267,16 @@ def memory_panels(acting: dict[str, dict[str, Any]]) -> Panels:
     }
 
 
-def _memory(place: SubFigure, acting: dict[str, dict[str, Any]]) -> None:
+def _memory(place: SubFigure, acting: dict[str, ActsOnMemory]) -> None:
     axes, names = place.subplots(), in_order(acting)
     random = np.random.default_rng(0)  # only to keep dots of equal value apart
     for y, name in enumerate(names):
-        for row, above, colour in (
-            (acting[name]["beyond_view"], 0.18, COLOURS.get(name, style.PURPLE)),
-            (acting[name]["never_there"], -0.18, style.NO_PAST),
+        for mean, above, colour in (
+            (acting[name].beyond_view, 0.18, COLOURS.get(name, style.PURPLE)),
+            (acting[name].never_there, -0.18, style.NO_PAST),
         ):
-            _each_network(axes, y + above + random.uniform(-0.1, 0.1, len(row["each"])), row, colour)
-            _their_mean(axes, y + above, row, colour, "o", filled=above > 0)
+            _each_network(axes, y + above + random.uniform(-0.1, 0.1, len(mean.each)), mean, colour)
+            _their_mean(axes, y + above, mean, colour, "o", filled=above > 0)
     axes.grid(axis="x", color=style.GRID, linewidth=0.5)
     axes.set_axisbelow(True)
     axes.set(xlim=(-0.03, 1.03), xlabel="probability of the step back", ylim=(-0.6, len(names) - 0.4))
@@ -287,11 +287,11 @@ def _memory(place: SubFigure, acting: dict[str, dict[str, Any]]) -> None:
     style.legend_above(axes, (seen, style.sign("never there", "o", style.NO_PAST, filled=False)))
 
 
-def memory_caption(tables: dict[str, Any]) -> str:
-    acting = tables["acts_on_memory"]
+def memory_caption(tables: PopulationTables) -> str:
+    acting = tables.acts_on_memory
     told = ", ".join(
-        f"{title_of(name)} {style.plain(acting[name]['beyond_view']['mean'], 2)} "
-        f"({style.plain(acting[name]['never_there']['mean'], 2)})"
+        f"{title_of(name)} {style.plain(acting[name].beyond_view.mean, 2)} "
+        f"({style.plain(acting[name].never_there.mean, 2)})"
         for name in in_order(acting)
     )
     return (

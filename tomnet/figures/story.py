@@ -1,11 +1,13 @@
 """The Sally-Anne story in six pictures, from `experiments.story`'s tables."""
 
-from typing import Any
+import dataclasses
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ..experiments.analysis.examples import PlainSnapshot
+from ..experiments.false_belief.story import Story
 from ..world.gridworld import ACTIONS, MOVES
 from ..world.levels import LETTERS
 from . import style
@@ -26,12 +28,12 @@ from .panels import Panel, compose
 NAMED = 0.05  # actions less likely than this are not written down
 
 
-def draw_story(story: dict[str, Any]) -> dict[str, Figure]:
+def draw_story(story: Story) -> dict[str, Figure]:
     return {"sally-anne": compose(story_panels(story), columns=3)}
 
 
-def story_panels(story: dict[str, Any]) -> list[Panel]:
-    liked, seen = LETTERS[story["preferred"]], story["distance"] <= story["reach"]
+def story_panels(story: Story) -> list[Panel]:
+    liked, seen = LETTERS[story.preferred], story.distance <= story.reach
     where = "before its eyes" if seen else "behind its back"
     pictures = (
         (f"The agent sees {liked}, which it likes", "Start: the agent beside the object it likes.", _start),
@@ -47,42 +49,42 @@ def story_panels(story: dict[str, Any]) -> list[Panel]:
     ]
 
 
-def _start(axes: Axes, story: dict[str, Any]) -> None:
-    state = with_subgoal(story["way"])
-    size = len(state["walls"])
+def _start(axes: Axes, story: Story) -> None:
+    state = with_subgoal(story.way)
+    size = len(state.walls)
     draw_level(axes, state)
-    draw_fog(axes, story["at_first"])
-    draw_agent(axes, state["agent_cells"][0], size)
-    draw_field_of_view(axes, state["agent_cells"][0], story["reach"], size)
+    draw_fog(axes, story.at_first)
+    draw_agent(axes, state.agent_cells[0], size)
+    draw_field_of_view(axes, state.agent_cells[0], story.reach, size)
 
 
-def _way(axes: Axes, story: dict[str, Any]) -> None:
-    state = with_subgoal(story["way"])
+def _way(axes: Axes, story: Story) -> None:
+    state = with_subgoal(story.way)
     draw_trajectory(axes, state)
-    draw_fog(axes, story["visibility"])
-    draw_field_of_view(axes, state["final_cell"], story["reach"], len(state["walls"]))
+    draw_fog(axes, story.visibility)
+    draw_field_of_view(axes, state.final_cell, story.reach, len(state.walls))
 
 
-def _swap(axes: Axes, story: dict[str, Any]) -> None:
-    before, after = (with_subgoal(story[world]["state"]) for world in ("no_swap", "swap"))
-    size = len(after["walls"])
+def _swap(axes: Axes, story: Story) -> None:
+    before, after = with_subgoal(story.no_swap.state), with_subgoal(story.swap.state)
+    size = len(after.walls)
     draw_query(axes, after)
-    draw_fog(axes, story["visibility"])
-    draw_swap(axes, before["object_cells"], after["object_cells"], size)
+    draw_fog(axes, story.visibility)
+    draw_swap(axes, before.object_cells, after.object_cells, size)
     for patch in axes.patches:
         patch.set_clip_on(False)  # an arrow along the edge bends over it
-    draw_field_of_view(axes, after["agent_cell"], story["reach"], size)
+    draw_field_of_view(axes, after.agent_cell, story.reach, size)
 
 
-def _belief(axes: Axes, story: dict[str, Any]) -> None:
-    state, liked = story["swap"]["state"], story["preferred"]
-    size = len(state["walls"])
-    draw_level(axes, {**state, "object_cells": []})
-    draw_belief(axes, story["swap"]["belief"][liked], liked, size)
-    _truth(axes, state["object_cells"][liked], size)
-    draw_agent(axes, state["agent_cell"], size)
-    was = story["no_swap"]["state"]["object_cells"][liked]
-    _say(axes, f"where it saw it: {style.plain(story['swap']['belief'][liked][was], 2)}; cross: where it is now")
+def _belief(axes: Axes, story: Story) -> None:
+    state, belief, liked = story.swap.state, story.swap.belief, story.preferred
+    size = len(state.walls)
+    draw_level(axes, dataclasses.replace(state, object_cells=[]))
+    draw_belief(axes, belief[liked], liked, size)
+    _truth(axes, state.object_cells[liked], size)
+    draw_agent(axes, state.agent_cell, size)
+    was = story.no_swap.state.object_cells[liked]
+    _say(axes, f"where it saw it: {style.plain(belief[liked][was], 2)}; cross: where it is now")
 
 
 def _truth(axes: Axes, cell: int, size: int) -> None:
@@ -90,34 +92,33 @@ def _truth(axes: Axes, cell: int, size: int) -> None:
     axes.plot(col, row, "x", color=style.IDEAL, markersize=5, markeredgewidth=1.2, zorder=6)
 
 
-def _prediction(axes: Axes, story: dict[str, Any]) -> None:
-    swap = story["swap"]
-    _outlook(axes, story, swap["predicted_successor"], swap["predicted_policy"], style.NETWORK)
+def _prediction(axes: Axes, story: Story) -> None:
+    _outlook(axes, story, story.swap.predicted_successor, story.swap.predicted_policy, style.NETWORK)
 
 
-def _then(axes: Axes, story: dict[str, Any]) -> None:
-    _outlook(axes, story, story["then"], story["swap"]["policy"], style.HAPPENED)
+def _then(axes: Axes, story: Story) -> None:
+    _outlook(axes, story, story.then, story.swap.policy, style.HAPPENED)
 
 
-def _outlook(axes: Axes, story: dict[str, Any], occupancy, policy: list[float], colour: str) -> None:
+def _outlook(axes: Axes, story: Story, occupancy: np.ndarray, policy: list[float], colour: str) -> None:
     """The next step as arrows and in words, and the way ahead as a map; both maps on one scale."""
-    state = with_subgoal(story["swap"]["state"])
-    largest = max(np.max(story["then"]), np.max(story["swap"]["predicted_successor"]))
-    draw_occupancy(axes, state, np.asarray(occupancy, float), largest=float(largest))
+    state = with_subgoal(story.swap.state)
+    largest = max(story.then.max(), story.swap.predicted_successor.max())
+    draw_occupancy(axes, state, occupancy, largest=float(largest))
     _policy(axes, state, policy, colour)
     _say(axes, _in_words(policy))
 
 
-def _policy(axes: Axes, state: dict[str, Any], policy: list[float], colour: style.Colour) -> None:
+def _policy(axes: Axes, state: PlainSnapshot, policy: list[float], colour: style.Colour) -> None:
     """An arrow for each move from the agent's cell, as long as it is likely."""
-    row, col = divmod(state["agent_cell"], len(state["walls"]))
+    row, col = divmod(state.agent_cell, len(state.walls))
     for probability, (down, right) in zip(policy, MOVES):
         if probability >= NAMED and (down or right):
             length = 0.3 + 1.5 * probability
             end = (col + length * right, row + length * down)
             arrow = {"arrowstyle": "-|>", "color": colour, "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0}
             axes.annotate("", end, (col, row), arrowprops=arrow, zorder=8)
-    draw_agent(axes, state["agent_cell"], len(state["walls"]))
+    draw_agent(axes, state.agent_cell, len(state.walls))
 
 
 def _in_words(policy: list[float]) -> str:

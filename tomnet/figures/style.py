@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
 
+from ..experiments.claims.statistics import Estimate
 from ..world.levels import LETTERS
 
 Colour = str | tuple[float, float, float]
@@ -88,32 +89,23 @@ def number(value: Any) -> float:
     return math.nan if value is None else float(value)
 
 
-def column(rows: Sequence[dict[str, Any]], name: str) -> np.ndarray:
-    return np.array([number(row.get(name)) for row in rows])
+def means(estimates: Sequence[Estimate]) -> np.ndarray:
+    return np.array([each.mean for each in estimates])
 
 
-def whiskers(rows: Sequence[dict[str, Any]], value: str, interval: str) -> np.ndarray:
+def whiskers(estimates: Sequence[Estimate]) -> np.ndarray:
     """Distances down and up to the ends of the 95% intervals, as `errorbar` wants them."""
-    middle = column(rows, value)
-    ends = np.array([[number(end) for end in row.get(interval) or (None, None)] for row in rows]).T
-    return np.maximum(np.nan_to_num([middle - ends[0], ends[1] - middle]), 0)
+    down = [each.mean - each.low for each in estimates]
+    up = [each.high - each.mean for each in estimates]
+    return np.maximum(np.nan_to_num([down, up]), 0)
 
 
 def network_points(
-    axes: Axes, x, rows, value: str, interval: str, *, colour: Colour = NETWORK, marker: str = "o", **kwargs
+    axes: Axes, x, estimates: Sequence[Estimate], *, colour: Colour = NETWORK, marker: str = "o", **kwargs
 ):
     """The network: filled marks with their 95% intervals."""
-    return axes.errorbar(
-        x,
-        column(rows, value),
-        yerr=whiskers(rows, value, interval),
-        fmt=marker,
-        color=colour,
-        ecolor=colour,
-        elinewidth=0.8,
-        zorder=3,
-        **kwargs,
-    )
+    bars = {"yerr": whiskers(estimates), "ecolor": colour, "elinewidth": 0.8}
+    return axes.errorbar(x, means(estimates), fmt=marker, color=colour, zorder=3, **bars, **kwargs)
 
 
 def ideal_line(axes: Axes, x, y, **kwargs):
@@ -204,10 +196,10 @@ def percent(share: Any) -> str:
     return NOTHING if not math.isfinite(number(share)) else f"{plain(100 * number(share), 0)}%"
 
 
-def percent_between(share: Any, interval: Any) -> str:
+def percent_between(share: Estimate) -> str:
     """`88% [85, 91]`: a share and its 95% interval, where it has one."""
-    low, high = (100 * number(end) for end in interval or (None, None))
-    return percent(share) + (f" [{plain(low, 0)}, {plain(high, 0)}]" if math.isfinite(low + high) else "")
+    low, high = (100 * end for end in share.interval)
+    return percent(share.mean) + (f" [{plain(low, 0)}, {plain(high, 0)}]" if math.isfinite(low + high) else "")
 
 
 def plain(value: Any, digits: int = 3) -> str:

@@ -10,6 +10,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import SubFigure
 
+from ..experiments.analysis.agent_episodes import RecordedEpisode
+from ..experiments.analysis.examples import PlainEpisode
+from ..experiments.false_belief.swap_examples import SwapExample, SwapExamples
 from ..world.levels import LETTERS
 from . import style
 from .gridworld import draw_agent, draw_change, draw_fog, draw_level, draw_swap, draw_trajectory, with_subgoal
@@ -25,14 +28,14 @@ def title_of(condition: str) -> str:
 # --- How they move
 
 
-def trajectory_panels(recorded_episodes: Sequence[dict[str, Any]]) -> Panels:
+def trajectory_panels(recorded_episodes: Sequence[RecordedEpisode]) -> Panels:
     """One recorded episode for each species, best on the same level."""
     return {
         "trajectories": tuple(
             Panel(
                 letter,
-                f"{title_of(recorded['condition'])}: {outcome_of(recorded)}",
-                f"An episode of a {title_of(recorded['condition'])} agent: its way through the maze, cells that it "
+                f"{title_of(recorded.condition)}: {outcome_of(recorded)}",
+                f"An episode of a {title_of(recorded.condition)} agent: its way through the maze, cells that it "
                 "never saw dark, cells that it saw on the way light.",
                 lambda place, recorded=recorded: draw_episode(place.subplots(), recorded),
                 3.2,
@@ -42,8 +45,8 @@ def trajectory_panels(recorded_episodes: Sequence[dict[str, Any]]) -> Panels:
     }
 
 
-def trajectory_caption(recorded_episodes: Sequence[dict[str, Any]]) -> str:
-    wanted = ", ".join(sorted({LETTERS[recorded["preferred"]] for recorded in recorded_episodes}))
+def trajectory_caption(recorded_episodes: Sequence[RecordedEpisode]) -> str:
+    wanted = ", ".join(sorted({LETTERS[recorded.preferred] for recorded in recorded_episodes}))
     return (
         f"One episode of the best network of each species, all after object {wanted} and, before it, the subgoal (★), "
         "on the first level drawn on which everything is in reach. Dark: never in view; light: seen on the way; "
@@ -51,39 +54,39 @@ def trajectory_caption(recorded_episodes: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def draw_episode(axes: Axes, recorded: dict[str, Any]) -> None:
+def draw_episode(axes: Axes, recorded: RecordedEpisode) -> None:
     """A whole episode: where it led, and what was in view on the way."""
     episode = as_episode(recorded)
     draw_trajectory(axes, episode, width=0.1)
-    draw_fog(axes, recorded["steps"][-1]["visibility"])
+    draw_fog(axes, recorded.steps[-1].visibility)
 
 
-def as_episode(recorded: dict[str, Any]) -> dict[str, Any]:
-    steps = recorded["steps"]
-    episode = {
-        "walls": recorded["walls"],
-        "object_cells": steps[0]["object_cells"],
-        "agent_cells": [step["agent_cell"] for step in steps],
-        "actions": [step["action"] for step in steps],
-        "final_cell": recorded["final_cell"],
-    }
+def as_episode(recorded: RecordedEpisode) -> PlainEpisode:
+    steps = recorded.steps
+    episode = PlainEpisode(
+        walls=recorded.walls,
+        agent_cells=[step.agent_cell for step in steps],
+        object_cells=steps[0].object_cells,
+        actions=[step.action for step in steps],
+        final_cell=recorded.final_cell,
+    )
     return with_subgoal(episode)
 
 
-def outcome_of(recorded: dict[str, Any]) -> str:
+def outcome_of(recorded: RecordedEpisode) -> str:
     """What became of an episode, in a few words."""
-    eaten = [step["consumed"] for step in recorded["steps"] if step["consumed"] >= 0]
-    subgoal = len(recorded["steps"][0]["object_cells"]) - 1
+    eaten = [step.consumed for step in recorded.steps if step.consumed >= 0]
+    subgoal = len(recorded.steps[0].object_cells) - 1
     words = ["★" if kind == subgoal else LETTERS[kind] for kind in eaten]
     ate = f"ate {' and '.join(words)}" if words else "ate nothing"
-    count = len(recorded["steps"])
+    count = len(recorded.steps)
     return f"{ate}, {count} step{'s' if count != 1 else ''}"
 
 
 # --- Figure 10
 
 
-def subgoal_panels(examples: dict[str, dict[str, Any] | None]) -> Panels:
+def subgoal_panels(examples: SwapExamples) -> Panels:
     """Figure 10: a way to the subgoal, a swap in view and one out of view, and what they change."""
     shown = {name: example for name, example in examples.items() if example is not None}
     if not shown:
@@ -120,7 +123,7 @@ def subgoal_panels(examples: dict[str, dict[str, Any] | None]) -> Panels:
                 "The next action",
                 "Bars: the probability of each action with and without the swap. "
                 + " ".join(
-                    f"{SWAPS[name].capitalize()}: D_JS {nats(example['policy_change'])}."
+                    f"{SWAPS[name].capitalize()}: D_JS {nats(example.policy_change)}."
                     for name, example in shown.items()
                 ),
                 lambda place: _policies(place, shown),
@@ -138,74 +141,69 @@ def subgoal_panels(examples: dict[str, dict[str, Any] | None]) -> Panels:
     }
 
 
-def _way(axes: Axes, example: dict[str, Any], title: str) -> None:
-    draw_trajectory(axes, with_subgoal(example["episode"]), title=title)
-    draw_fog(axes, example["visibility"])
-    axes.set_xlabel(f"this agent prefers {LETTERS[example['preferred']]}", fontsize=7)
+def _way(axes: Axes, example: SwapExample, title: str) -> None:
+    draw_trajectory(axes, with_subgoal(example.episode), title=title)
+    draw_fog(axes, example.visibility)
+    axes.set_xlabel(f"this agent prefers {LETTERS[example.preferred]}", fontsize=7)
 
 
-def _swap(axes: Axes, example: dict[str, Any], title: str) -> None:
-    state = with_subgoal(example["swap"]["state"])
+def _swap(axes: Axes, example: SwapExample, title: str) -> None:
+    state = with_subgoal(example.swap.state)
     draw_level(axes, state)
-    draw_fog(axes, example["visibility"])
-    before = with_subgoal(example["no_swap"]["state"])["object_cells"]
-    draw_swap(axes, before, state["object_cells"], len(state["walls"]))
-    draw_agent(axes, state["agent_cell"], len(state["walls"]))
-    width = example["field_of_view"]
-    away = f"{example['distance']} cell{'s' if example['distance'] != 1 else ''} away"
+    draw_fog(axes, example.visibility)
+    before = with_subgoal(example.no_swap.state).object_cells
+    draw_swap(axes, before, state.object_cells, len(state.walls))
+    draw_agent(axes, state.agent_cell, len(state.walls))
+    width = example.field_of_view
+    away = f"{example.distance} cell{'s' if example.distance != 1 else ''} away"
     axes.set_xlabel(f"nearest change {away},\nfield of view {width}×{width}", fontsize=7)
 
 
-def _policies(place: SubFigure, shown: dict[str, dict[str, Any]]) -> None:
+def _policies(place: SubFigure, shown: dict[str, SwapExample]) -> None:
     columns = np.atleast_1d(place.subplots(1, len(shown), sharey=True))
     x = np.arange(len(style.ACTION_SIGNS))
     for axes, (name, example) in zip(columns, shown.items()):
-        axes.bar(x - 0.2, example["no_swap"]["policy"], width=0.38, color=style.NO_PAST, label="no swap")
-        axes.bar(x + 0.2, example["swap"]["policy"], width=0.38, color=style.NETWORK, label="swap")
+        axes.bar(x - 0.2, example.no_swap.policy, width=0.38, color=style.NO_PAST, label="no swap")
+        axes.bar(x + 0.2, example.swap.policy, width=0.38, color=style.NETWORK, label="swap")
         axes.set(ylim=(0, 1.05), yticks=(0, 0.5, 1))
         axes.set_xticks(x, style.ACTION_SIGNS)
         axes.tick_params(axis="x", length=0)
-        axes.set_title(
-            f"{SWAPS[name].removeprefix('swap ')}: $D_{{JS}}$ = {nats(example['policy_change'])}", fontsize=7.5
-        )
+        axes.set_title(f"{SWAPS[name].removeprefix('swap ')}: $D_{{JS}}$ = {nats(example.policy_change)}", fontsize=7.5)
     columns[0].set_ylabel("probability")
     place.legend(*columns[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
 
 
-def _successors(place: SubFigure, shown: dict[str, dict[str, Any]]) -> None:
+def _successors(place: SubFigure, shown: dict[str, SwapExample]) -> None:
     columns = np.atleast_1d(place.subplots(1, len(shown)))
-    changes = {
-        name: np.subtract(example["swap"]["successor"][-1], example["no_swap"]["successor"][-1])
-        for name, example in shown.items()
-    }
+    changes = {name: example.swap.successor[-1] - example.no_swap.successor[-1] for name, example in shown.items()}
     largest = max(float(np.abs(change).max()) for change in changes.values()) or 1.0
     for axes, (name, example) in zip(columns, shown.items()):
-        state = with_subgoal(example["swap"]["state"])
+        state = with_subgoal(example.swap.state)
         mesh = draw_change(axes, state, changes[name], largest=largest, title=SWAPS[name])
-        draw_agent(axes, state["agent_cell"], len(state["walls"]))
+        draw_agent(axes, state.agent_cell, len(state.walls))
     bar = place.colorbar(mesh, ax=list(columns), shrink=0.65, aspect=22, pad=0.01)
     bar.outline.set_visible(False)  # type: ignore[operator]
     bar.ax.tick_params(length=2, labelsize=7)
 
 
-def subgoal_caption(examples: dict[str, dict[str, Any] | None]) -> str:
+def subgoal_caption(examples: SwapExamples) -> str:
     said = []
     for name, example in examples.items():
         if example is None:
             said.append(f"no {SWAPS[name]} among these agents")
         else:
-            said.append(f"{SWAPS[name]}, D_JS between the two next policies {nats(example['policy_change'])}")
+            said.append(f"{SWAPS[name]}, D_JS between the two next policies {nats(example.policy_change)}")
     one = next((example for example in examples.values() if example is not None), None)
     how = ""
     if one is not None:
-        gamma = style.plain(one["gammas"][-1], 2)
-        how = f" Occupancy (d) is discounted by {gamma}, the mean of {one['rollouts']} stochastic rollouts."
+        gamma = style.plain(one.gammas[-1], 2)
+        how = f" Occupancy (d) is discounted by {gamma}, the mean of {one.rollouts} stochastic rollouts."
     return (
         "The subgoal task, in which agents can come to hold false beliefs: when the subgoal is eaten, the other "
         f"objects may change places. Here: {'; '.join(said)} (c).{how}"
     )
 
 
-def nats(value: Any) -> str:
+def nats(value: float) -> str:
     """An effect of exactly nothing is said to be nothing."""
     return "0" if value == 0 else f"{style.plain(value)} nats"

@@ -1,16 +1,18 @@
 """Curves of D_JS by swap distance: the agents beside what the observer predicts of them (Figs. 12, 13c and A1)."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import SubFigure
 
 from ..episodes.targets import GAMMAS
+from ..experiments.claims.statistics import Estimate
+from ..experiments.false_belief.swap_curves import Curves, Who
 from . import style
 
-WHO = {"agents": "agents", "observer": "ToMnet's prediction"}
+WHO: dict[Who, str] = {"agents": "agents", "observer": "ToMnet's prediction"}
 COLOURS = {"agents": style.HAPPENED, "observer": style.NETWORK}
 NARROW_AND_WIDE = ("3x3", "9x9")  # the two conditions that are set beside each other
 CONDITION_SIGNS = {
@@ -29,28 +31,27 @@ def named(condition: str) -> str:
     return condition.replace("x", "×")
 
 
-def measured(table: dict[str, Any], who: str, what: str) -> list[dict[str, Any]]:
-    """A row for each distance at which enough was measured; intervals end where D_JS does."""
-    rows = [{"distance": row["distance"], **(row[who].get(what) or {})} for row in table["by_distance"]]
-    rows = [row for row in rows if np.isfinite(style.number(row.get("mean"))) and (row.get("pairs") or FEW) >= FEW]
-    return [row | {"interval": [_possible(end) for end in row["interval"]]} for row in rows]
+def measured(table: Curves, who: Who, what: str) -> dict[int, Estimate]:
+    """By distance, where enough was measured; intervals end where D_JS does."""
+    means = {row.distance: row.of(who)[what] for row in table.by_distance}
+    return {far: _possible(mean) for far, mean in means.items() if np.isfinite(mean.mean) and mean.pairs >= FEW}
 
 
-def _possible(divergence: float | None) -> float | None:
-    return None if divergence is None else float(np.clip(divergence, 0.0, np.log(2)))
+def _possible(divergence: Estimate) -> Estimate:
+    low, high = np.clip(divergence.interval, 0.0, np.log(2)).tolist()
+    return dataclasses.replace(divergence, low=low, high=high)
 
 
 def series(
-    axes: Axes, table: dict[str, Any], who: str, what: str, *, marker: str, colour: style.Colour, shift: float = 0.0
+    axes: Axes, table: Curves, who: Who, what: str, *, marker: str, colour: style.Colour, shift: float = 0.0
 ) -> None:
-    rows = measured(table, who, what)
-    if not rows:
+    far = measured(table, who, what)
+    if not far:
         return
-    far = [row["distance"] for row in rows]
     every = range(min(far), max(far) + 1)  # a line does not bridge distances at which nothing was measured
-    means = [rows[far.index(one)]["mean"] if one in far else np.nan for one in every]
+    means = [far[one].mean if one in far else np.nan for one in every]
     axes.plot(np.array(every) + shift, means, color=colour, linewidth=0.8, zorder=2)
-    style.network_points(axes, np.array(far) + shift, rows, "mean", "interval", colour=colour, marker=marker)
+    style.network_points(axes, np.array(list(far)) + shift, list(far.values()), colour=colour, marker=marker)
 
 
 def shade_view(axes: Axes, reach: int) -> None:
@@ -60,7 +61,7 @@ def shade_view(axes: Axes, reach: int) -> None:
 
 def side_by_side(
     place: SubFigure,
-    tables: Mapping[str, dict[str, Any]],
+    tables: Mapping[str, Curves],
     lines: Sequence[tuple[str, str, str, style.Colour]],
     label: str = "$D_{JS}$, nats",
 ) -> tuple[Axes, Axes]:
@@ -81,9 +82,9 @@ def side_by_side(
     return both[0], both[1]
 
 
-def set_distances(axes: Axes, tables: Mapping[str, dict[str, Any]], every: int = 1) -> None:
+def set_distances(axes: Axes, tables: Mapping[str, Curves], every: int = 1) -> None:
     """Narrow axes have room for every third number only."""
-    far = [row["distance"] for table in tables.values() for row in measured(table, "observer", "policy")]
+    far = [far for table in tables.values() for far in measured(table, "observer", "policy")]
     last = max(far, default=2)
     axes.set(xlim=(0.5, last + 0.5), xticks=range(1, last + 1, every), xlabel=ACROSS)
 
@@ -104,7 +105,6 @@ def condition_legend(place: SubFigure, conditions: Sequence[str]) -> None:
     place.legend(handles=handles, loc="outside lower center", ncols=len(handles))
 
 
-def said(effect: dict[str, Any], digits: int = 3) -> str:
+def said(effect: Estimate) -> str:
     """A mean with its interval, for a caption."""
-    low, high = (style.plain(end, digits) for end in effect.get("interval") or (None, None))
-    return f"{style.plain(effect.get('mean'), digits)} [{low}, {high}]"
+    return f"{style.plain(effect.mean)} [{style.plain(effect.low)}, {style.plain(effect.high)}]"

@@ -1,19 +1,13 @@
 """Figure A1: an observer that was trained without a single swap, beside the agents."""
 
-from matplotlib.figure import Figure
-
-from ..experiments.experiment import Result
+from ..experiments.unseen_swaps import Tables
 from .false_beliefs_mixed import policies, successors
-from .panels import Panel, Panels, compose_all
+from .panels import Panel, Panels
 from .swap_curves import NARROW_AND_WIDE, condition_legend, condition_lines, said, side_by_side
 
 
-def draw(result: Result) -> dict[str, Figure]:
-    return compose_all(panels(result))
-
-
-def panels(result: Result) -> Panels:
-    natural = result.tables["natural"]
+def panels(tables: Tables) -> Panels:
+    natural = tables.natural
 
     def beliefs(place) -> None:
         side_by_side(
@@ -47,11 +41,11 @@ def panels(result: Result) -> Panels:
     }
 
 
-def captions(result: Result) -> dict[str, str]:
-    natural = result.tables["natural"]
+def captions(tables: Tables) -> dict[str, str]:
+    natural = tables.natural
 
     def sides(name: str, what: str) -> str:
-        return " and ".join(said(natural[name][side]["observer"][what]) for side in ("in_view", "out_of_view"))
+        return " and ".join(said(side.observer[what]) for side in (natural[name].in_view, natural[name].out_of_view))
 
     return {
         "figure-A1": (

@@ -126,7 +126,7 @@ def _number(claim: Mapping[str, Any], brief: bool = False) -> str:
 
 def measured(value: float | None, interval: Sequence[float | None] | None) -> str:
     """`0.163 [0.123, 0.203]`: the value and, where there is one, its 95% interval."""
-    if not interval or None in interval:
+    if not interval or any(end is None or end != end for end in interval):
         return number_text(value)
     return f"{number_text(value)} [{number_text(interval[0])}, {number_text(interval[1])}]"
 

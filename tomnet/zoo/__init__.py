@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import jax
 
 from ..agents.population import CONDITIONS, Population, condition_file, find_condition, load_condition
+from ..experiments.experiment import ANY_PRESET
 from ..experiments.registry import EXPERIMENTS, find
 from ..experiments.run import check_preset
 from ..observer.checkpoint import load_observer
@@ -121,12 +122,12 @@ def read(path: Path, experiment: str, name: str | None = None) -> tuple[ToMnet, 
 
 
 def observer_names(experiment: str) -> list[str]:
-    return [each.name for each in find(experiment).specs("laptop")]  # every preset has the same ones
+    return [each.name for each in find(experiment).specs(ANY_PRESET)]
 
 
 def home(experiment: str, name: str) -> str | None:
     """The experiment that trains this observer of that one: itself, unless it borrows it. None if there is none."""
-    specs = EXPERIMENTS[experiment].specs("laptop") if experiment in EXPERIMENTS else ()
+    specs = EXPERIMENTS[experiment].specs(ANY_PRESET) if experiment in EXPERIMENTS else ()
     return next((each.home or experiment for each in specs if each.name == name), None)
 
 

@@ -64,12 +64,12 @@ def told(surprise: list[list[float]]) -> Reported:
 def test_seen_and_unseen_objects_are_measured_apart_and_padding_not_at_all():
     rows = [[1.0, 5.0], [3.0, 7.0], [100.0, 100.0]]
     table = belief_quality([Statements(one_episode(2), told(rows), reach=1)], WORLD)
-    assert table["seen"]["cross_entropy"] == pytest.approx(2.0)
-    assert table["unseen"]["cross_entropy"] == pytest.approx(6.0)
-    assert table["seen"]["statements"] == table["unseen"]["statements"] == 2
-    assert table["moved"] is None
-    assert table["eaten"] is None
-    assert table["uniform"] == pytest.approx(np.log(10))
+    assert table.seen.cross_entropy.mean == pytest.approx(2.0)
+    assert table.unseen.cross_entropy.mean == pytest.approx(6.0)
+    assert table.seen.statements == table.unseen.statements == 2
+    assert table.moved is None
+    assert table.eaten is None
+    assert table.uniform == pytest.approx(np.log(10))
 
 
 def test_intervals_are_over_networks_that_have_something_to_say():
@@ -80,19 +80,19 @@ def test_intervals_are_over_networks_that_have_something_to_say():
         Statements(one_episode(3), told(rows), reach=-1),  # has seen nothing
     ]
     table = belief_quality(networks, WORLD)
-    assert table["seen"]["networks"] == 2
-    assert table["seen"]["cross_entropy"] == pytest.approx(1.5)
-    assert table["seen"]["interval"][0] == pytest.approx(1.5 - np.tan(0.475 * np.pi) * 0.5)  # Student's t of two values
-    assert table["unseen"]["networks"] == 3
+    assert table.seen.cross_entropy.count == 2
+    assert table.seen.cross_entropy.mean == pytest.approx(1.5)
+    assert table.seen.cross_entropy.low == pytest.approx(1.5 - np.tan(0.475 * np.pi) * 0.5)  # Student's t of two
+    assert table.unseen.cross_entropy.count == 3
 
 
 def test_reliability_counts_how_often_a_confidence_was_right():
     confidence = np.array([0.05, 0.72, 0.78, 0.75, 0.75, 1.0])
     right = np.array([False, True, True, True, False, True])
     rows = reliability(confidence, right)
-    assert [(row["from"], row["count"]) for row in rows] == [(0.0, 1), (0.7, 4), (0.9, 1)]
-    assert rows[1]["frequency"] == pytest.approx(0.75)
-    assert rows[1]["confidence"] == pytest.approx(0.75)
+    assert [(row.low, row.count) for row in rows] == [(0.0, 1), (0.7, 4), (0.9, 1)]
+    assert rows[1].frequency == pytest.approx(0.75)
+    assert rows[1].confidence == pytest.approx(0.75)
     assert calibration_error(rows) == pytest.approx(0.05 / 6)
 
 

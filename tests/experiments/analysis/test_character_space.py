@@ -5,6 +5,7 @@ import pytest
 
 from tomnet.experiments.agent_embeddings import CLEAR_GAIN, CLEAR_GAP
 from tomnet.experiments.analysis.character_space import (
+    Dimension,
     agreement,
     confusion,
     correlation,
@@ -46,7 +47,7 @@ def test_neither_tells_labels_that_are_not_there():
 
 
 def test_confusion_has_the_true_kinds_in_rows():
-    assert confusion(np.array([0, 0, 1]), np.array([0, 1, 1]), 3) == [[0.5, 0.5, 0], [0, 1, 0], [0, 0, 0]]
+    assert confusion(np.array([0, 0, 1]), np.array([0, 1, 1]), 3).tolist() == [[0.5, 0.5, 0], [0, 1, 0], [0, 0, 0]]
 
 
 # --- Dimensions
@@ -79,16 +80,16 @@ def pool():
 
 def test_a_dimension_is_used_collapsed_or_neither():
     rows = pool()
-    assert [row["used"] for row in rows] == [True, True, False, False]
-    assert [row["collapsed"] for row in rows] == [False, False, False, True]
+    assert [row.used for row in rows] == [True, True, False, False]
+    assert [row.collapsed for row in rows] == [False, False, False, True]
 
 
 def test_a_dimension_carries_what_explains_it():
     rows = pool()
-    assert [row["carries"] for row in rows] == ["species", "object", None, None]
+    assert [row.carries for row in rows] == ["species", "object", None, None]
     assert dimensions_of(rows, "species") == [0]
     assert dimensions_of(rows, "object") == [1]
-    assert rows[1]["object_share"] > 0.99
+    assert rows[1].object_share > 0.99
 
 
 def test_a_dimension_may_carry_something_else():
@@ -96,11 +97,11 @@ def test_a_dimension_may_carry_something_else():
     species, preferred = np.repeat([0, 1, 2], 40), np.tile(np.arange(4), 30)
     means = random().normal(size=(120, 1))
     (row,) = dimension_table(np.ones((120, 1)), means, species, preferred, species > 0)
-    assert row["carries"] == "other"
+    assert row.carries == "other"
 
 
 def test_the_most_informative_dimension_comes_first():
-    rows = [{"dimension": i, "nats": nats, "carries": "object"} for i, nats in enumerate([0.2, 0.9, 0.5])]
+    rows = [Dimension(i, nats, True, False, 0.0, 0.9, "object") for i, nats in enumerate([0.2, 0.9, 0.5])]
     assert dimensions_of(rows, "object") == [1, 2, 0]
 
 
@@ -168,23 +169,23 @@ HANDS = np.array([0.6, 0.5, 0.4, -0.5, -0.6, -0.4])
 def test_clusters_that_are_the_hands_agree_whatever_they_are_called(turned):
     sides = (turned * HANDS > 0).astype(int)
     found = agreement(turned * HANDS, sides, HANDS)
-    assert found["accuracy"] == 1
-    assert found["correlation"] == pytest.approx(1)
-    assert found["correlation_interval"][0] > 0
-    assert (found["positive"], found["negative"], found["turned"]) == (3, 3, turned)
+    assert found.accuracy.mean == 1
+    assert found.correlation.mean == pytest.approx(1)
+    assert found.correlation.low > 0
+    assert (found.positive, found.negative, found.turned) == (3, 3, turned)
 
 
 def test_clusters_that_have_nothing_to_do_with_the_hands_do_not_agree():
     along = np.array([1.0, -1, 1, 1, -1, -1])
     found = agreement(along, (along > 0).astype(int), HANDS)
-    assert found["accuracy"] == pytest.approx(2 / 3)
-    assert found["correlation_interval"][0] < 0
+    assert found.accuracy.mean == pytest.approx(2 / 3)
+    assert found.correlation.low < 0
 
 
 def test_where_all_have_one_hand_there_is_nothing_to_tell_apart():
     along = np.array([1.0, -1, 1, 1, -1, -1])
     found = agreement(along, (along > 0).astype(int), np.abs(HANDS))
-    assert np.isnan(found["accuracy"])
+    assert np.isnan(found.accuracy.mean)
     assert np.isnan(told_apart(np.ones(3, bool), np.ones(3, bool)))
 
 
@@ -193,10 +194,9 @@ def test_a_single_cluster_tells_half():
 
 
 def test_a_handful_of_points_is_not_enough_to_be_sure():
-    assert not fisher_interval(0.99, 3)[0] > 0
-    assert fisher_interval(0.6, 10)[0] < 0 < fisher_interval(0.7, 10)[0]
-    low, high = fisher_interval(0.5, 103)
-    assert (low, high) == pytest.approx((0.339, 0.632), abs=1e-3)
+    assert not fisher_interval(0.99, 3).low > 0
+    assert fisher_interval(0.6, 10).low < 0 < fisher_interval(0.7, 10).low
+    assert fisher_interval(0.5, 103).interval == pytest.approx((0.339, 0.632), abs=1e-3)
 
 
 def test_correlation_needs_three_that_vary():

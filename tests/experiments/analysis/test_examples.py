@@ -40,14 +40,14 @@ def observed(nobody_eats):
 
 
 def test_an_agent_that_eats_nothing_is_shown_as_such(nobody_eats, observed):
-    assert goal_inference._example(nobody_eats, observed, observed)["eaten"] is None
+    assert goal_inference._example(nobody_eats, observed, observed).eaten is None
 
 
 def test_an_agent_that_eats_is_preferred_however_short_its_way(nobody_eats, observed):
     one_eats = eqx.tree_at(lambda e: e.targets.consumption, nobody_eats, jnp.zeros((3, 2)).at[2, 1].set(1.0))
     example = goal_inference._example(one_eats, observed, observed)
-    assert example["eaten"] == 1
-    assert example["query"]["agent_cell"] == int(nobody_eats.query.agent_cell[2])
+    assert example.eaten == 1
+    assert example.query.agent_cell == int(nobody_eats.query.agent_cell[2])
 
 
 def test_no_trip_is_shown_where_no_agent_made_one(nobody_eats, observed):
@@ -56,7 +56,7 @@ def test_no_trip_is_shown_where_no_agent_made_one(nobody_eats, observed):
     ideal = InversePlanner.for_species(jax.random.key(0), species, world, particles=4)
     table, shown = greedy_agents._trips(ideal, nobody_eats, observed, observed)
     assert shown == {"far": None, "near": None}
-    assert table["far"]["episodes"] == table["near"]["episodes"] == 0
+    assert table["far"].episodes == table["near"].episodes == 0
 
 
 def test_snapshots_are_shown_of_an_agent_who_becomes_known_with_them():

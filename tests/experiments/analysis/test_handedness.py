@@ -6,7 +6,7 @@ import pytest
 from helpers import DOWN, LEFT, RIGHT, STAY, UP, around
 
 from tomnet.episodes.episode import NONE, Episode
-from tomnet.experiments.analysis.handedness import cells_after, handedness, index, moves_along_walls
+from tomnet.experiments.analysis.handedness import Hands, cells_after, handedness, index, moves_along_walls
 
 
 def walk(start: int, actions: list[int], picture: str = "\n".join(["....."] * 5), padding: int = 3) -> Episode:
@@ -74,12 +74,12 @@ def test_the_index_is_signed_and_none_where_nobody_walked_along_a_wall():
     assert index(np.array([0]), np.array([4])) == -1
     assert np.isnan(index(np.zeros(2), np.zeros(2)))
     table = handedness([(np.array([4, 4]), np.array([0, 0])), (np.array([0, 1]), np.array([3, 2])), (np.zeros(2),) * 2])
-    assert [row["moves"] for row in table["each"]] == [8, 6, 0]
-    assert table["each"][0]["interval"] == (1.0, 1.0)
-    assert table["each"][1]["index"] == pytest.approx(-2 / 3)
-    assert table["mean"] == pytest.approx(1 / 6)
-    assert table["mean_size"] == pytest.approx(5 / 6)
-    assert "hands" not in table
+    assert [row.moves for row in table.each] == [8, 6, 0]
+    assert table.each[0].index.interval == (1.0, 1.0)
+    assert table.each[1].index.mean == pytest.approx(-2 / 3)
+    assert table.mean.mean == pytest.approx(1 / 6)
+    assert table.size.mean == pytest.approx(5 / 6)
+    assert table.hands == {}
 
 
 def test_hands_are_counted_apart_for_training_and_held_out_networks():
@@ -87,7 +87,7 @@ def test_hands_are_counted_apart_for_training_and_held_out_networks():
         (np.array(counts[0]), np.array(counts[1])) for counts in (([3], [1]), ([0], [2]), ([1], [1]))
     )
     table = handedness([left, right, neither, left], ("training", "held out", "training", "training"))
-    assert [row["part"] for row in table["each"]] == ["training", "held out", "training", "training"]
-    assert table["hands"] == {"training": {"left": 2, "right": 0}, "held out": {"left": 0, "right": 1}}
+    assert [row.part for row in table.each] == ["training", "held out", "training", "training"]
+    assert table.hands == {"training": Hands(left=2, right=0), "held out": Hands(left=0, right=1)}
     with pytest.raises(ValueError, match="shorter"):
         handedness([left, right], ("training",))

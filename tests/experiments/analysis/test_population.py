@@ -16,6 +16,8 @@ from tomnet.agents.oracle import Oracle
 from tomnet.agents.random_policy import RandomAgent
 from tomnet.experiments.analysis import population
 from tomnet.experiments.analysis.population import (
+    Performance,
+    PopulationTables,
     Reachable,
     behave,
     draw_courses,
@@ -28,6 +30,8 @@ from tomnet.experiments.analysis.population import (
 from tomnet.experiments.claims.statistics import mean_interval
 from tomnet.experiments.false_belief.scenarios import scenario
 from tomnet.support.errors import BadSetting
+from tomnet.support.files import json_text
+from tomnet.support.typed_json import from_json
 from tomnet.world.gridworld import Level, World, reset_to_level
 from tomnet.world.levels import draw_levels, parse_level
 
@@ -65,7 +69,7 @@ def test_the_oracles_return_is_2_less_the_cost_of_its_steps(by_the_oracle):
     measured = measures(episodes, 0, Reachable(levels, ROOM), ROOM)
     assert measured["steps"].tolist() == [10, 3, 3, 5, 12]
     expected = [2 - 0.005 * 10, 1 - 0.005 * 3, 1 - 0.005 * 3, 2 - 0.005 * 5, -1 - 0.005 * 12]
-    assert measured["return"] == pytest.approx(expected)
+    assert measured["returns"] == pytest.approx(expected)
 
 
 def test_shares_count_levels_where_there_is_a_way(by_the_oracle):
@@ -135,21 +139,22 @@ def evaluated():
     return evaluate("blind", "3x3", "5x5")
 
 
-def test_an_evaluation_is_plain_tables(evaluated):
+def test_an_evaluation_is_tables_that_json_keeps(evaluated):
     tables, claims = evaluated
-    assert json.loads(json.dumps(tables)).keys() == tables.keys()
-    assert list(tables["performance"]) == list(tables["handedness"]) == ["oracle", "random", "blind", "3x3", "5x5"]
-    for part in ("beliefs", "swaps", "acts_on_memory", "depends_on_past"):
-        assert list(tables[part]) == ["blind", "3x3", "5x5"]
-    assert set(tables["examples"]) == {"in_view", "out_of_view"}
+    kept = json.loads(json_text(tables))
+    assert json.loads(json_text(from_json(PopulationTables, kept))) == kept
+    assert list(tables.performance) == list(tables.handedness) == ["oracle", "random", "blind", "3x3", "5x5"]
+    for part in (tables.beliefs, tables.swaps, tables.acts_on_memory, tables.depends_on_past):
+        assert list(part) == ["blind", "3x3", "5x5"]
+    assert set(tables.examples) == {"in_view", "out_of_view"}
     assert [claim.id for claim in claims] == ["F1"]  # F7 needs all fields of view
 
 
 def test_no_one_does_better_than_the_oracle(evaluated):
     tables, _ = evaluated
-    best = np.array(tables["performance"]["oracle"]["return"]["each"])
+    best = np.array(tables.performance["oracle"].returns.each)
     assert len(best) == 2  # on the levels of the first networks, and on those of the second
-    assert all((best >= row["return"]["each"]).all() for row in tables["performance"].values())
+    assert all((best >= row.returns.each).all() for row in tables.performance.values())
 
 
 def test_networks_of_one_place_meet_the_same_levels_and_others_meet_others():
@@ -177,45 +182,45 @@ def test_swap_levels_differ_from_network_to_network_and_do_not_depend_on_their_n
 
 def test_the_table_of_hands_says_which_networks_are_held_out(evaluated):
     tables, _ = evaluated
-    assert [row["part"] for row in tables["handedness"]["3x3"]["each"]] == ["training", "held out"]
-    assert all(set(counts) == {"left", "right"} for counts in tables["handedness"]["3x3"]["hands"].values())
-    assert "hands" not in tables["handedness"]["oracle"]
+    assert [row.part for row in tables.handedness["3x3"].each] == ["training", "held out"]
+    assert list(tables.handedness["3x3"].hands) == ["training", "held out"]
+    assert tables.handedness["oracle"].hands == {}
 
 
 def test_intervals_are_over_networks(evaluated):
     tables, _ = evaluated
-    row = tables["performance"]["3x3"]
-    assert row["interval_over"] == "networks"
-    low, high = row["return"]["interval"]
-    each = row["return"]["each"]
-    assert (low, high) == mean_interval(np.array(each))[1]
-    assert len(each) == 2
+    over = tables.performance["3x3"].returns
+    assert over.interval == mean_interval(np.array(over.each)).interval
+    assert len(over.each) == over.count == 2
 
 
 def test_the_blind_neither_see_nor_notice_anything(evaluated):
     tables, _ = evaluated
-    assert tables["beliefs"]["blind"]["seen"] is None
-    swaps = tables["swaps"]["blind"]
-    assert swaps["in_view"]["pairs"] == 0
-    assert swaps["out_of_view"]["pairs"] > 0
-    for row in swaps["by_distance"]:
-        for what in ("policy", "belief"):
-            assert row[what]["largest"] == 0 or row["pairs"] == 0
+    assert tables.beliefs["blind"].seen is None
+    swaps = tables.swaps["blind"]
+    assert swaps.in_view.pairs == 0
+    assert swaps.out_of_view.pairs > 0
+    for row in swaps.by_distance:
+        assert row.pairs == 0 or row.policy.largest == row.belief.largest == 0
 
 
 def test_any_condition_can_be_evaluated_alone_and_comes_out_the_same(evaluated):
     tables, _ = evaluated
     alone, _ = evaluate("3x3")
     for part in ("performance", "beliefs", "swaps", "acts_on_memory", "depends_on_past", "handedness"):
-        assert json.dumps(alone[part]["3x3"]) == json.dumps(tables[part]["3x3"])
-    assert alone["examples"] == {}
+        assert json_text(getattr(alone, part)["3x3"]) == json_text(getattr(tables, part)["3x3"])
+    assert alone.examples == {}
 
 
 def test_a_network_that_met_no_level_that_counts_does_not_spoil_the_mean():
-    networks = [{"subgoal_first": np.array([1.0, np.nan])}, {"subgoal_first": np.array([np.nan, np.nan])}]
-    table = performance([*networks, {"subgoal_first": np.array([0.0, 1.0])}])["subgoal_first"]
-    assert table["mean"] == 0.75
-    assert np.isnan(performance(networks[1:])["subgoal_first"]["mean"])
+    others = [field.name for field in dataclasses.fields(Performance) if field.name != "networks"]
+
+    def network(*shares: float) -> dict[str, np.ndarray]:
+        return dict.fromkeys(others, np.array(shares))
+
+    one, none = network(1.0, np.nan), network(np.nan, np.nan)
+    assert performance([one, none, network(0.0, 1.0)]).subgoal_first.mean == 0.75
+    assert np.isnan(performance([none]).subgoal_first.mean)
 
 
 def test_an_evaluation_of_nothing_is_refused():

@@ -14,6 +14,7 @@ from tomnet.agents.actor_critic import DeepAgent
 from tomnet.episodes.rollout import continue_rollout, start_rollout
 from tomnet.experiments.analysis.population import canonical_agents
 from tomnet.experiments.false_belief.acts_on_memory import (
+    DependsOnPast,
     acts_on_memory,
     depends_on_past,
     never_there,
@@ -128,23 +129,23 @@ def test_an_agent_that_goes_where_it_remembers_something(passing):
     (agent,) = agents_of("3x3", 1)
     agents: list[DeepAgent] = [Homesick(**vars(agent), likely=likely) for likely in (0.9, 0.7)]
     table = acts_on_memory(agents, [passing], WORLD)
-    assert table["beyond_view"]["each"] == pytest.approx([0.9, 0.7])
-    assert table["beyond_view"]["mean"] == pytest.approx(0.8)
-    assert table["never_there"]["each"] == [0, 0]
-    assert (table["reach"], table["networks"], table["scenarios"]) == (1, 2, 1)
-    (row,) = table["by_distance"]
-    assert (row["distance"], row["in_view"]) == (2, False)
-    assert row["turning_back"] == table["beyond_view"]
+    assert table.beyond_view.each == pytest.approx([0.9, 0.7])
+    assert table.beyond_view.mean == pytest.approx(0.8)
+    assert table.never_there.each == [0, 0]
+    assert (table.reach, table.beyond_view.count, table.scenarios) == (1, 2, 1)
+    (row,) = table.by_distance
+    assert (row.distance, row.in_view) == (2, False)
+    assert row.turning_back == table.beyond_view
 
 
 def test_what_is_in_view_needs_no_memory_and_does_not_count(passing):
     table = acts_on_memory(agents_of("5x5"), [passing], WORLD)
-    assert table["scenarios"] == 0
-    assert np.isnan(table["beyond_view"]["mean"])
-    assert np.isnan(table["never_there"]["each"]).all()
-    (row,) = table["by_distance"]
-    assert row["in_view"]
-    assert row["turning_back"]["mean"] != row["never_there"]["mean"]
+    assert table.scenarios == 0
+    assert np.isnan(table.beyond_view.mean)
+    assert np.isnan(table.never_there.each).all()
+    (row,) = table.by_distance
+    assert row.in_view
+    assert row.turning_back.mean != row.never_there.mean
 
 
 def test_who_sees_nothing_or_keeps_nothing_cannot_tell_the_two_apart(passing):
@@ -153,10 +154,10 @@ def test_who_sees_nothing_or_keeps_nothing_cannot_tell_the_two_apart(passing):
         [eqx.tree_at(lambda a: a.senses.remembers, each, jnp.bool_(False)) for each in agents_of("3x3")],
     ):
         table = acts_on_memory(agents, [passing], WORLD)
-        assert table["scenarios"] == 1
-        assert table["beyond_view"] == table["never_there"]
+        assert table.scenarios == 1
+        assert table.beyond_view == table.never_there
     remembering = acts_on_memory(agents_of("3x3"), [passing], WORLD)
-    assert remembering["beyond_view"]["each"] != remembering["never_there"]["each"]
+    assert remembering.beyond_view.each != remembering.never_there.each
 
 
 def test_the_probability_is_that_of_the_step_back(passing):
@@ -196,9 +197,9 @@ def test_the_policy_of_the_stateless_does_not_depend_on_the_past_at_all(rollout_
     agents = agents_of("3x3")
     stateless = [eqx.tree_at(lambda agent: agent.senses.remembers, each, jnp.bool_(False)) for each in agents]
     table = depends_on_past(stateless, [rollout_state, rollout_state], WORLD)
-    assert table == {"largest_change": 0.0, "each": [0.0, 0.0], "states": 16, "pasts": 5}
+    assert table == DependsOnPast(largest_change=0.0, each=[0.0, 0.0], states=16, pasts=5)
     remembering = depends_on_past(agents, [rollout_state, rollout_state], WORLD)
-    assert remembering["largest_change"] == max(remembering["each"]) > 0.01
+    assert remembering.largest_change == max(remembering.each) > 0.01
 
 
 @pytest.mark.parametrize("part", ["memory", "last"])
@@ -212,4 +213,4 @@ def test_a_leak_of_any_part_of_the_past_would_be_seen(rollout_state, part, monke
         ]
 
     monkeypatch.setattr("tomnet.experiments.false_belief.acts_on_memory.other_pasts", some)
-    assert depends_on_past(agents_of("3x3", 1), [rollout_state], WORLD)["largest_change"] > 0.001
+    assert depends_on_past(agents_of("3x3", 1), [rollout_state], WORLD).largest_change > 0.001

@@ -1,14 +1,18 @@
 """Curves by swap distance, from hand-made effects whose answer is known."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tomnet.experiments import explicit_beliefs, false_beliefs, false_beliefs_mixed, unseen_swaps
+from tomnet.experiments.claims.statistics import Estimate
 from tomnet.experiments.false_belief.natural_swaps import Effects
 from tomnet.experiments.false_belief.specs import MIXED
 from tomnet.experiments.false_belief.swap_curves import (
+    PairMean,
+    SideBySide,
     agreement,
     agreement_interval,
     by_network,
@@ -17,6 +21,7 @@ from tomnet.experiments.false_belief.swap_curves import (
     parting,
     seen_above_unseen,
 )
+from tomnet.experiments.false_belief.turning_back import TurningTable
 
 SIZE = 11
 NETWORKS, PAIRS = 4, 5  # of each network at each distance
@@ -53,13 +58,13 @@ def test_a_table_has_a_row_for_every_distance_and_what_was_not_measured_is_nan()
     made = effects(2, knowing(2))
     made.agents["successor"][:] = np.nan
     table = curves(made, SIZE)
-    assert [row["distance"] for row in table["by_distance"]] == list(range(1, SIZE))
-    assert [row["in_view"] for row in table["by_distance"]] == [True, True] + [False] * 8
-    assert table["by_distance"][0]["pairs"] == NETWORKS * PAIRS
-    assert table["in_view"]["agents"]["policy"]["mean"] == pytest.approx(0.3)
-    assert table["out_of_view"]["agents"]["policy"] == {"mean": 0, "interval": (0, 0), "networks": 4, "pairs": 160}
-    assert math.isnan(table["by_distance"][0]["agents"]["successor 0.99"]["mean"])
-    assert table["beyond_policy"]["mean"] == pytest.approx(0.1)
+    assert [row.distance for row in table.by_distance] == list(range(1, SIZE))
+    assert [row.in_view for row in table.by_distance] == [True, True] + [False] * 8
+    assert table.by_distance[0].pairs == NETWORKS * PAIRS
+    assert table.in_view.agents["policy"].mean == pytest.approx(0.3)
+    assert table.out_of_view.agents["policy"] == PairMean(0.0, 0.0, 0.0, count=4, pairs=160)
+    assert math.isnan(table.by_distance[0].agents["successor 0.99"].mean)
+    assert table.beyond_policy.mean == pytest.approx(0.1)
 
 
 def test_an_observer_that_knows_agrees_however_it_orders_what_agents_do_not_tell_apart():
@@ -115,7 +120,7 @@ def test_distances_with_few_pairs_do_not_count():
 def test_a_network_that_is_merely_moved_more_by_what_is_near_does_not_pass():
     """As untrained ones are: the ratio is high, and the effect nothing to speak of."""
     table = curves(effects(2, lambda far: 1e-4 * knowing(2)(far)), SIZE)
-    assert table["ratio"]["policy"]["mean"] > 5
+    assert table.ratio["policy"].mean > 5
     assert agreement([table], "policy") == 1.0
     assert not follows_sight([table], "policy")
     assert not seen_above_unseen(table, "policy")
@@ -124,11 +129,11 @@ def test_a_network_that_is_merely_moved_more_by_what_is_near_does_not_pass():
 def test_curves_part_where_the_far_sighted_are_expected_to_notice_more():
     narrow, wide = (curves(effects(reach, knowing(reach)), SIZE) for reach in (1, 4))
     part = parting(narrow, wide, "policy")
-    assert part["clear"] == [2, 3, 4]
-    assert part["everywhere"]
+    assert part.clear == [2, 3, 4]
+    assert part.everywhere
     backwards = parting(wide, narrow, "policy")
-    assert backwards["clear"] == []
-    assert not backwards["everywhere"]
+    assert backwards.clear == []
+    assert not backwards.everywhere
 
 
 # --- Verdicts
@@ -138,20 +143,26 @@ def verdicts(module, tables) -> dict[str, str]:
     return {claim.id: claim.verdict for claim in module._claims(tables)}
 
 
-def turning(in_view: float, out_of_view: float, by: float = 0.02) -> dict:
-    def own(value: float, by: float) -> dict:
-        return {"mean": value, "interval": (value - by, value + by)}
+def turning(in_view: float, out_of_view: float, by: float = 0.02) -> TurningTable:
+    def own(value: float, by: float) -> PairMean:
+        return PairMean(value, value - by, value + by, count=10, pairs=40)
 
-    def row(seen: bool, drop: float) -> dict:
+    def row(seen: bool, drop: float) -> SideBySide:
         agents = {"drop": own(0.95, 0.02) if seen else own(0.0, 0.0), "no_swap": own(0.8, 0.1)}
-        return {"pairs": 40, "agents": agents, "observer": {"drop": own(drop, by), "no_swap": own(0.7, 0.1)}}
+        return SideBySide(40, agents, {"drop": own(drop, by), "no_swap": own(0.7, 0.1)})
 
-    return {
-        "in_view": row(True, in_view),
-        "out_of_view": row(False, out_of_view),
-        "gap": {"agents": own(0.95, 0.02), "observer": own(in_view - out_of_view, by)},
-        "by_distance": [{"distance": far} | row(far <= 2, in_view if far <= 2 else out_of_view) for far in range(1, 7)],
-    }
+    return TurningTable(
+        reach=2,
+        networks=10,
+        in_view=row(True, in_view),
+        out_of_view=row(False, out_of_view),
+        gap={"agents": own(0.95, 0.02), "observer": own(in_view - out_of_view, by)},
+        by_distance=[row(far <= 2, in_view if far <= 2 else out_of_view).at(far, 2) for far in range(1, 7)],
+    )
+
+
+def five(turning_back: TurningTable, made: Effects) -> false_beliefs.Tables:
+    return false_beliefs.Tables(turning_back, [], {"5x5": curves(made, SIZE)})
 
 
 @pytest.mark.parametrize(
@@ -167,7 +178,7 @@ def turning(in_view: float, out_of_view: float, by: float = 0.02) -> dict:
     ],
 )
 def test_turning_back(in_view, out_of_view, verdict):
-    tables = {"turning_back": turning(in_view, out_of_view), "natural": {"5x5": curves(effects(2, knowing(2)), SIZE)}}
+    tables = five(turning(in_view, out_of_view), effects(2, knowing(2)))
     assert verdicts(false_beliefs, tables)["F2"] == verdict
     claim = false_beliefs._claims(tables)[0]
     assert claim.value == pytest.approx(in_view - out_of_view)
@@ -183,14 +194,14 @@ def test_turning_back(in_view, out_of_view, verdict):
     ],
 )
 def test_natural_swaps(observer, natural, long_run):
-    tables = {"turning_back": turning(0.9, 0.0), "natural": {"5x5": curves(effects(2, observer), SIZE)}}
+    tables = five(turning(0.9, 0.0), effects(2, observer))
     assert verdicts(false_beliefs, tables) == {"F2": "reproduced", "F3": natural, "F4": long_run}
 
 
 def test_a_long_run_no_more_moved_than_the_next_step():
     made = effects(2, knowing(2))
     made.observer["successor"][:, 2] = made.observer["policy"] - 0.001
-    tables = {"turning_back": turning(0.9, 0.0), "natural": {"5x5": curves(made, SIZE)}}
+    tables = five(turning(0.9, 0.0), made)
     assert verdicts(false_beliefs, tables)["F4"] == "not reproduced"
 
 
@@ -199,10 +210,10 @@ def test_a_long_run_moved_far_less_than_the_agents_own():
     made = effects(2, knowing(2))
     made.agents["successor"][:, 2] = made.agents["policy"] + 0.2
     made.observer["successor"][:, 2] = made.observer["policy"] + 0.04
-    tables = {"turning_back": turning(0.9, 0.0), "natural": {"5x5": curves(made, SIZE)}}
+    tables = five(turning(0.9, 0.0), made)
     assert verdicts(false_beliefs, tables)["F4"] == "not reproduced"
     made.observer["successor"][:, 2] = made.observer["policy"] + 0.06
-    tables["natural"] = {"5x5": curves(made, SIZE)}
+    tables = five(turning(0.9, 0.0), made)
     assert verdicts(false_beliefs, tables)["F4"] == "reproduced"
 
 
@@ -217,26 +228,29 @@ def test_who_sees_what():
     from figures.hand_made_minds import false_beliefs_mixed_tables
 
     tables = false_beliefs_mixed_tables()
-    assert verdicts(false_beliefs_mixed, tables | {"natural": natural(knowing)})["F5"] == "reproduced"
+    assert verdicts(false_beliefs_mixed, replace(tables, natural=natural(knowing)))["F5"] == "reproduced"
     same_for_all = natural(lambda reach: knowing(2))
-    assert verdicts(false_beliefs_mixed, tables | {"natural": same_for_all})["F5"] == "not reproduced"
-    assert verdicts(unseen_swaps, {"natural": natural(knowing)}) == {"F6": "reproduced"}
-    assert verdicts(unseen_swaps, {"natural": natural(lambda reach: lambda far: 0.1)}) == {"F6": "not reproduced"}
+    assert verdicts(false_beliefs_mixed, replace(tables, natural=same_for_all))["F5"] == "not reproduced"
+    assert verdicts(unseen_swaps, unseen_swaps.Tables(natural(knowing))) == {"F6": "reproduced"}
+    assert verdicts(unseen_swaps, unseen_swaps.Tables(natural(lambda reach: lambda far: 0.1))) == {
+        "F6": "not reproduced"
+    }
     faint = natural(lambda reach: lambda far: 1e-4 * knowing(reach)(far))
-    assert verdicts(unseen_swaps, {"natural": faint}) == {"F6": "not reproduced"}
-    assert verdicts(unseen_swaps, {"natural": natural(lambda reach: knowing(2))}) == {"F6": "partly"}  # order alone
+    assert verdicts(unseen_swaps, unseen_swaps.Tables(faint)) == {"F6": "not reproduced"}
+    assert verdicts(unseen_swaps, unseen_swaps.Tables(natural(lambda reach: knowing(2)))) == {"F6": "partly"}  # order
 
 
 def test_beliefs_said_aloud():
     from figures.hand_made_minds import explicit_beliefs_tables
 
     tables = explicit_beliefs_tables()
-    assert verdicts(explicit_beliefs, tables | {"natural": natural(knowing)}) == {
+    assert verdicts(explicit_beliefs, replace(tables, natural=natural(knowing))) == {
         "B1": "reproduced",
         "B2": "reproduced",
     }
     blunt = natural(lambda reach: lambda far: 0.2 if far <= reach else 0.1)
-    assert verdicts(explicit_beliefs, tables | {"natural": blunt})["B2"] == "partly"
+    assert verdicts(explicit_beliefs, replace(tables, natural=blunt))["B2"] == "partly"
     for low, verdict in ((0.51, "reproduced"), (0.1, "partly"), (-0.2, "not reproduced"), (math.nan, "not reproduced")):
-        tables["forecast"][-1]["share_interval"] = (low, 0.9)
-        assert verdicts(explicit_beliefs, tables)["B1"] == verdict
+        share = Estimate(0.8, low, 0.9, 10)
+        changed = replace(tables, forecast=[replace(tables.forecast[-1], share=share)])
+        assert verdicts(explicit_beliefs, changed)["B1"] == verdict

@@ -17,6 +17,9 @@ from tomnet.experiments.false_belief.swap_effects import (
     NOTICEABLE,
     SWAPS,
     Pairs,
+    SwapEffect,
+    SwapEffects,
+    SwapTable,
     after_swap,
     draw_swaps,
     look_around,
@@ -166,13 +169,13 @@ def test_over_random_levels_only_what_is_in_view_has_an_effect(measured):
 def test_a_table_holds_the_kept_pairs_by_distance(measured):
     _, pairs = measured
     table = swap_table(pairs["3x3"])
-    assert table["reach"] == 1
-    assert [row["distance"] for row in table["by_distance"]] == [1, 2, 3, 4]
-    assert sum(row["pairs"] for row in table["by_distance"]) == SWAPS * table["episodes"]
-    assert table["in_view"]["pairs"] == table["by_distance"][0]["pairs"]
+    assert table.reach == 1
+    assert [row.distance for row in table.by_distance] == [1, 2, 3, 4]
+    assert sum(row.pairs for row in table.by_distance) == SWAPS * table.episodes
+    assert table.in_view.pairs == table.by_distance[0].pairs
     means = [one.policy[one.in_view & one.kept].mean() for one in pairs["3x3"] if (one.in_view & one.kept).any()]
-    assert table["in_view"]["policy"]["mean"] == pytest.approx(np.mean(means))
-    assert table["out_of_view"]["policy"]["largest"] == 0
+    assert table.in_view.policy.mean == pytest.approx(np.mean(means))
+    assert table.out_of_view.policy.largest == 0
 
 
 def test_the_examples_are_of_the_kind_that_they_are_shown_for(measured):
@@ -180,17 +183,17 @@ def test_the_examples_are_of_the_kind_that_they_are_shown_for(measured):
     agents = [agent(SIGHTED, 0, seed) for seed in range(2)]
     examples = swap_examples(jax.random.key(2), agents, pairs["3x3"], WORLD, rollouts=20)
     seen, unseen = examples["in_view"], examples["out_of_view"]
-    assert seen["distance"] == 1
-    assert seen["policy_change"] > 0
-    assert seen["swap"]["state"]["object_cells"] != seen["no_swap"]["state"]["object_cells"]
-    assert unseen["distance"] > 1
-    assert unseen["policy_change"] == 0
-    assert unseen["swap"]["policy"] == unseen["no_swap"]["policy"]
-    assert unseen["swap"]["belief"] == unseen["no_swap"]["belief"]
+    assert seen.distance == 1
+    assert seen.policy_change > 0
+    assert seen.swap.state.object_cells != seen.no_swap.state.object_cells
+    assert unseen.distance > 1
+    assert unseen.policy_change == 0
+    assert unseen.swap.policy == unseen.no_swap.policy
+    assert np.array_equal(unseen.swap.belief, unseen.no_swap.belief)
     for example in (seen, unseen):
-        assert pairs["3x3"][example["network"]].kept[example["level"]]
-        assert np.allclose(np.sum(example["swap"]["successor"], axis=(-1, -2)), 1, atol=1e-5)
-        assert np.asarray(example["visibility"])[divmod(example["episode"]["final_cell"], 5)] == 2
+        assert pairs["3x3"][example.network].kept[example.level]
+        assert np.allclose(np.sum(example.swap.successor, axis=(-1, -2)), 1, atol=1e-5)
+        assert np.asarray(example.visibility)[divmod(example.episode.final_cell, 5)] == 2
 
 
 def test_ways_are_shown_that_are_long_and_lead_over_no_cell_twice(measured):
@@ -224,18 +227,14 @@ def test_successor_maps_begin_where_the_agent_stands_and_go_on_until_the_end():
 # --- Claims
 
 
-def table(reach: int, in_view: float, out_of_view: float = 0.0, near: float = 0.0, spread: float = 0.001):
+def table(reach: int, in_view: float, out_of_view: float = 0.0, near: float = 0.0, spread: float = 0.001) -> SwapTable:
     """Tables of ten networks whose D_JS is known."""
 
-    def effect(mean: float) -> dict:
-        return {"policy": {"mean": mean, "interval": (mean - spread, mean + spread), "largest": mean}}
+    def effects(mean: float) -> SwapEffects:
+        effect = SwapEffect(mean, mean - spread, mean + spread, count=10, largest=mean)
+        return SwapEffects(40, effect, effect)
 
-    return {
-        "reach": reach,
-        "in_view": effect(in_view),
-        "out_of_view": effect(out_of_view),
-        "by_distance": [effect(near)],
-    }
+    return SwapTable(reach, 10, 12, effects(in_view), effects(out_of_view), [effects(near).at(1, reach)])
 
 
 def verdicts(tables) -> dict[str, str]:

@@ -3,12 +3,12 @@
 Plain tables, for figures that never run an agent.
 """
 
-from typing import Any
+import dataclasses
 
 import equinox as eqx
 import jax
 import numpy as np
-from jaxtyping import Array, Float, Key, Scalar
+from jaxtyping import Array, Float, Int, Key, Scalar
 
 from ...agents.actor_critic import DeepAgent
 from ...agents.population import Population
@@ -22,6 +22,31 @@ from ..false_belief.visibility import visibility_map
 from .examples import first_of
 from .population import Reachable
 
+
+@dataclasses.dataclass(frozen=True)
+class RecordedStep:
+    """The state before the action, what is in view, the belief, the action."""
+
+    agent_cell: int
+    object_cells: list[int]
+    visibility: Int[np.ndarray, "row col"]  # 0 never, 1 before, 2 now
+    belief: list[float]  # about the preferred object: every cell, and last, that it is nowhere
+    action: int
+    consumed: int
+
+
+@dataclasses.dataclass(frozen=True)
+class RecordedEpisode:
+    condition: str
+    field_of_view: int
+    remembers: bool
+    network: int
+    preferred: int
+    walls: Int[np.ndarray, "row col"]
+    steps: list[RecordedStep]
+    final_cell: int
+
+
 DRAWN = 32  # levels, for one on which everything is in reach
 
 
@@ -33,7 +58,7 @@ def recorded_episodes(
     preferred: int = 0,
     count: int = 4,
     world: World = SUBGOAL_MAZE,
-) -> list[dict[str, Any]]:
+) -> list[RecordedEpisode]:
     """The first `count` episodes of one agent on levels drawn for the occasion: none is chosen by its outcome."""
     if count < 1:
         raise BadSetting("episodes", count, "must be above 0")
@@ -43,7 +68,7 @@ def recorded_episodes(
 
 def same_level(
     key: Key[Scalar, ""], populations: dict[str, Population], *, world: World = SUBGOAL_MAZE
-) -> list[dict[str, Any]]:
+) -> list[RecordedEpisode]:
     """The best network of each species on one level: the first drawn on which everything is in reach."""
     level_key, act_key = jax.random.split(key)
     mazes = draw_levels(level_key, DRAWN, world)
@@ -55,21 +80,26 @@ def same_level(
 
 def record_episodes(
     key: Key[Scalar, ""], population: Population, levels: Level, world: World, network: int = 0, preferred: int = 0
-) -> list[dict[str, Any]]:
+) -> list[RecordedEpisode]:
     """One agent's episode on each level."""
     agent = population.agent(network, preferred)
     count = levels.start_cell.shape[0]
     lived = jax.tree.map(np.asarray, live(jax.random.split(key, count), agent, levels, world))
-    about = {
-        "condition": population.condition.name,
-        "field_of_view": population.condition.field_of_view,
-        "remembers": population.condition.remembers,
-        "network": network,
-        "preferred": preferred,
-    }
-    reach = int(agent.senses.reach)
+    condition, reach = population.condition, int(agent.senses.reach)
     one_by_one = (pick(lived, i) for i in range(count))
-    return [about | plain_record(episode, beliefs, reach) for episode, beliefs in one_by_one]
+    return [
+        RecordedEpisode(
+            condition=condition.name,
+            field_of_view=condition.field_of_view,
+            remembers=condition.remembers,
+            network=network,
+            preferred=preferred,
+            walls=np.asarray(episode.walls).astype(int),
+            steps=recorded_steps(episode, beliefs, reach),
+            final_cell=int(episode.final_cell),
+        )
+        for episode, beliefs in one_by_one
+    ]
 
 
 @eqx.filter_jit
@@ -86,22 +116,16 @@ def live(
     return jax.vmap(one)(keys, levels)
 
 
-def plain_record(episode: Episode, beliefs: np.ndarray, reach: int) -> dict[str, Any]:
-    """One entry for each step: the state before the action, what is in view, the belief, the action."""
+def recorded_steps(episode: Episode, beliefs: np.ndarray, reach: int) -> list[RecordedStep]:
     cells, size = np.asarray(episode.agent_cells), episode.size
-    steps = [
-        {
-            "agent_cell": int(cells[time]),
-            "object_cells": np.asarray(episode.object_cells)[time].tolist(),
-            "visibility": visibility_map(cells[: time + 1], reach, size).tolist(),  # 0 never, 1 before, 2 now
-            "belief": np.round(beliefs[time].astype(float), 4).tolist(),  # every cell, and last, that it is nowhere
-            "action": int(episode.actions[time]),
-            "consumed": int(episode.consumed[time]),
-        }
+    return [
+        RecordedStep(
+            agent_cell=int(cells[time]),
+            object_cells=np.asarray(episode.object_cells)[time].tolist(),
+            visibility=visibility_map(cells[: time + 1], reach, size),
+            belief=np.round(beliefs[time].astype(float), 4).tolist(),
+            action=int(episode.actions[time]),
+            consumed=int(episode.consumed[time]),
+        )
         for time in range(int(episode.length))
     ]
-    return {
-        "walls": np.asarray(episode.walls).astype(int).tolist(),
-        "steps": steps,
-        "final_cell": int(episode.final_cell),
-    }

@@ -4,7 +4,7 @@ An agent's own entropy is the least that any forecast can cost. A forecast that 
 is what an observer without a theory of mind would offer.
 """
 
-from typing import Any
+import dataclasses
 
 import numpy as np
 
@@ -13,20 +13,27 @@ from ...episodes.episode import NONE
 from ...episodes.predictions import Predictions
 from ...observer.tomnet import ToMnet
 from ...support.errors import BadSetting
-from ..claims.statistics import bootstrap, captured, mean_interval
+from ..claims.statistics import Estimate, bootstrap, captured, mean_interval
 from .evaluation_set import EvaluationSet, losses_of, read_everything
 
-COSTS = ("observer", "entropy", "truth")
+
+@dataclasses.dataclass(frozen=True)
+class Forecast:
+    """Cross-entropies with what agents say they believe, in nats, all objects together; intervals over networks."""
+
+    condition: str
+    share: Estimate  # of the way from the truth's cost to the agents' own entropy
+    observer: Estimate
+    entropy: Estimate
+    truth: Estimate
 
 
-def forecast_table(observer: ToMnet, met: EvaluationSet, conditions: tuple[str, ...]) -> list[dict[str, Any]]:
+def forecast_table(observer: ToMnet, met: EvaluationSet, conditions: tuple[str, ...]) -> list[Forecast]:
     return forecast_rows(forecast_costs(observer, met.encounters), met, conditions)
 
 
-def forecast_rows(
-    costs: dict[str, np.ndarray], met: EvaluationSet, conditions: tuple[str, ...]
-) -> list[dict[str, Any]]:
-    """In nats, all objects together: for each condition, and last for all of them; intervals over networks."""
+def forecast_rows(costs: dict[str, np.ndarray], met: EvaluationSet, conditions: tuple[str, ...]) -> list[Forecast]:
+    """For each condition, and last for all of them."""
     by_agent = {name: met.means(cost) for name, cost in costs.items()}
     networks = np.unique(met.network)
     each = {
@@ -37,13 +44,10 @@ def forecast_rows(
     return [*rows, _row("all", each, np.ones(len(kind), bool))]
 
 
-def _row(name: str, each: dict[str, np.ndarray], chosen: np.ndarray) -> dict[str, Any]:
+def _row(name: str, each: dict[str, np.ndarray], chosen: np.ndarray) -> Forecast:
     mine = {cost: values[chosen] for cost, values in each.items()}
-    share, interval = bootstrap(captured, mine["truth"], mine["observer"], mine["entropy"])
-    row: dict[str, Any] = {"condition": name, "networks": int(chosen.sum()), "share": share, "share_interval": interval}
-    for cost, values in mine.items():
-        row[cost], row[f"{cost}_interval"] = mean_interval(values)
-    return row
+    share = bootstrap(captured, mine["truth"], mine["observer"], mine["entropy"])
+    return Forecast(name, share, **{cost: mean_interval(values) for cost, values in mine.items()})
 
 
 def forecast_costs(observer: ToMnet, encounters: Encounter) -> dict[str, np.ndarray]:

@@ -1,6 +1,6 @@
 """How good the beliefs are that deep RL agents report: cross-entropy and calibration against the true state."""
 
-from typing import Any
+import dataclasses
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Float
 from ...episodes.episode import Episode
 from ...episodes.rollout import Record
 from ...world.gridworld import ABSENT, State, World
-from ..claims.statistics import mean_interval
+from ..claims.statistics import Estimate, mean_interval
 from ..false_belief.visibility import STATUSES, statuses
 
 BINS = 10  # of the reliability table, equally wide
@@ -52,50 +52,70 @@ class Statements:
         return self.surprise[mine], self.confidence[mine], self.right[mine]
 
 
-def belief_quality(networks: list[Statements], world: World) -> dict[str, Any]:
-    """Objects seen so far, not seen, moved since and eaten, apart; None where there were none."""
-    table: dict[str, Any] = {"uniform": float(np.log(world.cells + 1))}
-    for status, name in enumerate(STATUSES):
+@dataclasses.dataclass(frozen=True)
+class ReliabilityBin:
+    """How often the most probable place is the true one, where it is given a probability between the bounds."""
+
+    low: float
+    high: float
+    confidence: float
+    frequency: float
+    count: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Quality:
+    """Means over networks, in nats and in probability."""
+
+    statements: int
+    cross_entropy: Estimate
+    calibration_error: Estimate
+    reliability: list[ReliabilityBin]  # of all networks together
+
+
+@dataclasses.dataclass(frozen=True)
+class BeliefQuality:
+    """Of objects not seen so far, seen, moved since and eaten; None where there were none."""
+
+    uniform: float  # nats of a belief that knows nothing
+    unseen: Quality | None
+    seen: Quality | None
+    moved: Quality | None
+    eaten: Quality | None
+
+
+def belief_quality(networks: list[Statements], world: World) -> BeliefQuality:
+    def of(status: int) -> Quality | None:
         parts = [part for part in (network.of(status) for network in networks) if len(part[0])]
-        table[name] = _quality(parts) if parts else None
-    return table
+        return _quality(parts) if parts else None
+
+    by_status = {name: of(status) for status, name in enumerate(STATUSES)}
+    return BeliefQuality(float(np.log(world.cells + 1)), **by_status)
 
 
-def _quality(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> dict[str, Any]:
-    cross_entropy, interval = mean_interval(np.array([surprise.mean() for surprise, _, _ in parts]))
-    errors = np.array([calibration_error(reliability(confidence, right)) for _, confidence, right in parts])
-    error, error_interval = mean_interval(errors)
-    return {
-        "networks": len(parts),
-        "statements": sum(len(surprise) for surprise, _, _ in parts),
-        "cross_entropy": cross_entropy,
-        "interval": interval,
-        "calibration_error": error,
-        "calibration_interval": error_interval,
-        "reliability": reliability(*(np.concatenate([part[i] for part in parts]) for i in (1, 2))),
-    }
+def _quality(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> Quality:
+    errors = [calibration_error(reliability(confidence, right)) for _, confidence, right in parts]
+    return Quality(
+        statements=sum(len(surprise) for surprise, _, _ in parts),
+        cross_entropy=mean_interval(np.array([surprise.mean() for surprise, _, _ in parts])),
+        calibration_error=mean_interval(np.array(errors)),
+        reliability=reliability(*(np.concatenate([part[i] for part in parts]) for i in (1, 2))),
+    )
 
 
-def reliability(confidence: np.ndarray, right: np.ndarray) -> list[dict[str, Any]]:
-    """How often the most probable place is the true one, by the probability it is given. Empty bins are left out."""
+def reliability(confidence: np.ndarray, right: np.ndarray) -> list[ReliabilityBin]:
+    """Empty bins are left out."""
     which = np.minimum((confidence * BINS).astype(int), BINS - 1)
     rows = []
     for number in range(BINS):
         mine = which == number
         if mine.any():
-            rows.append(
-                {
-                    "from": number / BINS,
-                    "to": (number + 1) / BINS,
-                    "confidence": float(confidence[mine].mean()),
-                    "frequency": float(right[mine].mean()),
-                    "count": int(mine.sum()),
-                }
-            )
+            sure, often = float(confidence[mine].mean()), float(right[mine].mean())
+            rows.append(ReliabilityBin(number / BINS, (number + 1) / BINS, sure, often, int(mine.sum())))
     return rows
 
 
-def calibration_error(rows: list[dict[str, Any]]) -> float:
+def calibration_error(rows: list[ReliabilityBin]) -> float:
     """Expected calibration error: the mean gap between confidence and frequency, bins weighing as much as they hold."""
-    count = sum(row["count"] for row in rows)
-    return sum(row["count"] * abs(row["confidence"] - row["frequency"]) for row in rows) / count
+    count = sum(row.count for row in rows)
+    return sum(row.count * abs(row.confidence - row.frequency) for row in rows) / count

@@ -21,7 +21,7 @@ from ...ideal import KnownAgents
 from ...support.progress import stage
 from ...support.trees import pick, stack
 from ...world.gridworld import World
-from ..claims.statistics import mean_interval
+from ..claims.statistics import Estimate, mean_interval
 from ..experiment import AgentPool
 from ..false_belief.natural_swaps import Effects, Walks, asked_after, effects_foretold
 from .belief_forecast import costs_of, forecast_rows
@@ -32,15 +32,12 @@ POOLS: tuple[Part, ...] = ("held out", "training")
 
 @dataclasses.dataclass(frozen=True)
 class CeilingRow:
-    """One number, with its 95% interval over networks; nan where there are too few of them."""
+    """One number, with its interval over networks."""
 
     population: str  # the conditions of whom is asked about, and of who is known
     known: Part  # whose networks are known
     measure: str
-    mean: float
-    low: float
-    high: float
-    networks: int
+    estimate: Estimate
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,16 +76,16 @@ def foretell(
 
 # --- Who it is, and what it will do (D1, D4, D5; B1, B3)
 
-Measure = tuple[str, float, tuple[float, float], int]
-"""Its name, the mean, the interval, over how many networks."""
+Measure = tuple[str, Estimate]
+"""By name."""
 
 
 def recognition(foretold: Foretold) -> Iterator[Measure]:
     """Accuracies of the condition and, for those that can see, of the preferred object."""
     met, who = foretold.met, foretold.met.who
-    yield "species", *_over_networks(met, foretold.species == met.species[who])
+    yield "species", _over_networks(met, foretold.species == met.species[who])
     sighted = np.array([find_condition(name).field_of_view > 0 for name in foretold.conditions])[met.species]
-    yield "preferred object", *_over_networks(met, foretold.preferred == met.preferred[who], sighted)
+    yield "preferred object", _over_networks(met, foretold.preferred == met.preferred[who], sighted)
 
 
 def taken_for_each_other(foretold: Foretold, one: str, other: str) -> Measure:
@@ -97,7 +94,7 @@ def taken_for_each_other(foretold: Foretold, one: str, other: str) -> Measure:
     pair = [foretold.conditions.index(name) for name in (one, other)]
     wrong = np.isin(foretold.species, pair) & (foretold.species != met.species[met.who])
     estimate = _over_networks(met, wrong, np.isin(met.species, pair))
-    return f"{one} and {other} taken for each other", *estimate
+    return f"{one} and {other} taken for each other", estimate
 
 
 def losses(foretold: Foretold) -> Iterator[Measure]:
@@ -105,31 +102,26 @@ def losses(foretold: Foretold) -> Iterator[Measure]:
     met, told = foretold.met, dataclasses.replace(foretold.predictions, belief=None)
     each = losses_of(told, met.encounters.targets)
     for head, loss in each.items():
-        yield head, *_over_networks(met, loss)
+        yield head, _over_networks(met, loss)
     objects = met.encounters.query.object_cells.shape[-1]
-    yield "consumption, mean over objects", *_over_networks(met, each["consumption"] / objects)
-    yield "successor, mean over discounts", *_over_networks(met, each["successor"] / len(GAMMAS))
+    yield "consumption, mean over objects", _over_networks(met, each["consumption"] / objects)
+    yield "successor, mean over discounts", _over_networks(met, each["successor"] / len(GAMMAS))
 
 
 def beliefs(foretold: Foretold) -> Iterator[Measure]:
     """The cross-entropy with what agents say they believe, and the share of the way to their own entropy (B1)."""
     met = foretold.met
     costs = costs_of(foretold.predictions, met.encounters)
-    yield "belief", *_over_networks(met, costs["observer"])
+    yield "belief", _over_networks(met, costs["observer"])
     everyone = forecast_rows(costs, met, foretold.conditions)[-1]
-    yield "belief, share", everyone["share"], everyone["share_interval"], everyone["networks"]
+    yield "belief, share", everyone.share
 
 
-def _over_networks(
-    met: EvaluationSet, values: np.ndarray, asked: np.ndarray | None = None
-) -> tuple[float, tuple[float, float], int]:
+def _over_networks(met: EvaluationSet, values: np.ndarray, asked: np.ndarray | None = None) -> Estimate:
     """The mean of what was measured in every encounter, each network by its own mean; of the agents `asked` about."""
     agents = np.flatnonzero(np.ones(met.count, bool) if asked is None else asked)
     means, network = met.means(values)[agents], met.network[agents]
-    each = np.array([means[network == one].mean() for one in np.unique(network)])
-    if not len(each):
-        return float("nan"), (float("nan"), float("nan")), 0
-    return *mean_interval(each), len(each)
+    return mean_interval(np.array([means[network == one].mean() for one in np.unique(network)]))
 
 
 # --- What swaps do (F5, B2)
@@ -152,7 +144,4 @@ def swap_effects(key: Key[Scalar, ""], known: KnownAgents, walks: Walks) -> Effe
 
 
 def rows(population: str, known: Part, measures: Iterable[Measure]) -> list[CeilingRow]:
-    return [
-        CeilingRow(population, known, name, float(mean), float(interval[0]), float(interval[1]), int(networks))
-        for name, mean, interval, networks in measures
-    ]
+    return [CeilingRow(population, known, name, estimate) for name, estimate in measures]

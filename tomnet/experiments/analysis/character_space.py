@@ -5,15 +5,20 @@ neighbours then never share its network.
 """
 
 import dataclasses
-from typing import Any
+from typing import Literal
 
 import numpy as np
+from jaxtyping import Float
 
-from ..claims.statistics import bootstrap
+from ..claims.statistics import UNKNOWN, Estimate, bootstrap
 
 USED, COLLAPSED = 0.1, 0.05  # nats of KL(posterior ‖ prior), on average: above, below
 TELLING = 0.1  # share of a dimension's variance that a factor must explain to be what it carries
 NEIGHBOURS = 5
+
+Confusion = Float[np.ndarray, "true told"]
+"""Shares of the encounters with agents of each kind."""
+Factor = Literal["species", "object", "other"]
 
 
 # --- Read-outs
@@ -43,14 +48,40 @@ def linear_read_out(known: np.ndarray, labels: np.ndarray, points: np.ndarray) -
     return kinds[(design(points) @ weights).argmax(1)]
 
 
-def confusion(labels: np.ndarray, told: np.ndarray, kinds: int) -> list[list[float]]:
-    """`[true][told]`: shares of the encounters with agents of each kind."""
+READ_OUTS = {"neighbours": neighbour_read_out, "linear": linear_read_out}
+
+
+@dataclasses.dataclass(frozen=True)
+class ReadOut:
+    """How well something is told of agents never met."""
+
+    accuracy: Estimate
+    confusion: Confusion
+
+
+def confusion(labels: np.ndarray, told: np.ndarray, kinds: int) -> Confusion:
     table = np.zeros((kinds, kinds))
     np.add.at(table, (labels, told), 1)
-    return (table / np.maximum(table.sum(1, keepdims=True), 1)).tolist()
+    return table / np.maximum(table.sum(1, keepdims=True), 1)
 
 
 # --- Dimensions
+
+
+@dataclasses.dataclass(frozen=True)
+class Dimension:
+    """What one dimension of the embedding holds in nats, and what about."""
+
+    dimension: int
+    nats: float
+    used: bool
+    collapsed: bool
+    species_share: float  # of its variance
+    object_share: float
+    carries: Factor | None
+
+    def share(self, factor: Factor) -> float:
+        return self.species_share if factor == "species" else self.object_share
 
 
 def explained(values: np.ndarray, labels: np.ndarray) -> float:
@@ -68,8 +99,8 @@ def explained(values: np.ndarray, labels: np.ndarray) -> float:
 
 def dimension_table(
     nats: np.ndarray, means: np.ndarray, species: np.ndarray, preferred: np.ndarray, sighted: np.ndarray
-) -> list[dict[str, Any]]:
-    """For each dimension, from `[agent, dimension]` tables: what it holds in nats, and what about.
+) -> list[Dimension]:
+    """From `[agent, dimension]` tables.
 
     A used dimension carries the object if, among the sighted agents of a species, preferences explain more of its
     variance than species do among all agents; the species if it is the other way round; and something else where
@@ -83,37 +114,28 @@ def dimension_table(
         by_species = explained(means[:, dimension], species)
         by_object = explained(within[sighted, dimension], preferred[sighted])
         used = bool(held > USED)
-        rows.append(
-            {
-                "dimension": dimension,
-                "nats": float(held),
-                "used": used,
-                "collapsed": bool(held < COLLAPSED),
-                "species_share": by_species,
-                "object_share": by_object,
-                "carries": _factor(by_species, by_object) if used else None,
-            }
-        )
+        carries = _factor(by_species, by_object) if used else None
+        rows.append(Dimension(dimension, float(held), used, bool(held < COLLAPSED), by_species, by_object, carries))
     return rows
 
 
-def _factor(by_species: float, by_object: float) -> str:
+def _factor(by_species: float, by_object: float) -> Factor:
     if max(by_species, by_object) < TELLING:
         return "other"
     return "object" if by_object > by_species else "species"
 
 
-def dimensions_of(rows: list[dict[str, Any]], factor: str) -> list[int]:
+def dimensions_of(rows: list[Dimension], factor: Factor) -> list[int]:
     """Those that carry a factor, the most informative first."""
-    carrying = [row for row in rows if row["carries"] == factor]
-    return [row["dimension"] for row in sorted(carrying, key=lambda row: -row["nats"])]
+    carrying = [row for row in rows if row.carries == factor]
+    return [row.dimension for row in sorted(carrying, key=lambda row: -row.nats)]
 
 
-def shown_pair(rows: list[dict[str, Any]], factor: str) -> list[int]:
+def shown_pair(rows: list[Dimension], factor: Factor) -> list[int]:
     """Two dimensions to draw a factor in: those that carry it, and where they are too few, where it shows most."""
     carrying = dimensions_of(rows, factor)
-    rest = sorted(rows, key=lambda row: (-row["nats"] * row[f"{factor}_share"], row["dimension"]))
-    return (carrying + [row["dimension"] for row in rest if row["dimension"] not in carrying])[:2]
+    rest = sorted(rows, key=lambda row: (-row.nats * row.share(factor), row.dimension))
+    return (carrying + [row.dimension for row in rest if row.dimension not in carrying])[:2]
 
 
 # --- Clusters
@@ -204,7 +226,18 @@ def silhouette(points: np.ndarray, labels: np.ndarray) -> float:
     return float(each.mean())
 
 
-def agreement(along: np.ndarray, sides: np.ndarray, statistic: np.ndarray) -> dict[str, Any]:
+@dataclasses.dataclass(frozen=True)
+class Agreement:
+    """Whether two clusters are what a signed statistic tells apart."""
+
+    accuracy: Estimate  # the share of points whose sign the clusters tell
+    correlation: Estimate  # of the statistic with the place along the clusters' axis
+    turned: float  # 1, or -1 where the axis points from the positive to the negative ones
+    positive: int
+    negative: int
+
+
+def agreement(along: np.ndarray, sides: np.ndarray, statistic: np.ndarray) -> Agreement:
     """Whether two clusters (`sides`, and how far `along` their axis) are what a signed statistic tells apart.
 
     Which cluster is which sign is not known: the better of the two namings counts. Both signs weigh the same, however
@@ -213,27 +246,18 @@ def agreement(along: np.ndarray, sides: np.ndarray, statistic: np.ndarray) -> di
     positive = statistic > 0
     turned = -1.0 if correlation(along, statistic) < 0 else 1.0
     sides = sides.astype(bool)
-    matched, matched_interval = told_apart(sides, positive), (float("nan"), float("nan"))
-    if np.isfinite(matched):  # otherwise hardly any resample is
-        matched, matched_interval = bootstrap(told_apart, sides, positive)
-    together = correlation(turned * along, statistic)
-    return {
-        "accuracy": matched,
-        "accuracy_interval": matched_interval,
-        "correlation": together,
-        "correlation_interval": fisher_interval(together, len(along)),
-        "turned": turned,
-        "positive": int(positive.sum()),
-        "negative": int((~positive).sum()),
-    }
+    tells = np.isfinite(told_apart(sides, positive))  # otherwise hardly any resample does
+    matched = bootstrap(told_apart, sides, positive) if tells else UNKNOWN
+    together = fisher_interval(correlation(turned * along, statistic), len(along))
+    return Agreement(matched, together, turned, int(positive.sum()), int((~positive).sum()))
 
 
-def fisher_interval(value: float, count: int) -> tuple[float, float]:
-    """The 95% interval of a correlation; resampling would be too sure of itself with a handful of points."""
+def fisher_interval(value: float, count: int) -> Estimate:
+    """A correlation with its 95% interval; resampling would be too sure of itself with a handful of points."""
     if count < 4 or not np.isfinite(value):
-        return float("nan"), float("nan")
+        return dataclasses.replace(UNKNOWN, mean=value, count=count)
     middle, error = np.arctanh(np.clip(value, -1 + 1e-9, 1 - 1e-9)), 1.96 / np.sqrt(count - 3)
-    return float(np.tanh(middle - error)), float(np.tanh(middle + error))
+    return Estimate(value, float(np.tanh(middle - error)), float(np.tanh(middle + error)), count)
 
 
 def told_apart(sides: np.ndarray, positive: np.ndarray) -> float:

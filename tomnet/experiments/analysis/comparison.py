@@ -1,7 +1,6 @@
 """The network beside the exact observer, with the agent's past and without it: the ground of section 3.2's claims."""
 
 import dataclasses
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -14,7 +13,7 @@ from ...ideal.inverse_planning import InversePlanner
 from ...observer.losses import losses_each
 from ...observer.tomnet import ToMnet, observe
 from ...support.progress import stage
-from ..claims.statistics import bootstrap, captured, mean_interval, share_interval
+from ..claims.statistics import Estimate, bootstrap, captured, mean_interval, share_interval
 
 GOALS = {"action": 0.8, "consumption": 0.9, "successor": 0.8}
 """How much of what the past can tell the network should make use of."""
@@ -75,37 +74,45 @@ def without_past(ideal: InversePlanner, encounters: Encounter) -> Observed:
     return exact(ideal, seen_only(encounters, 0), snapshots=False)[1]
 
 
-def comparison_table(net: Observed, best: Observed, no_past: Observed) -> dict[str, dict[str, Any]]:
-    """Per head: the three losses, accuracies, and the captured share with its interval over agents."""
-    table = {}
-    for head in net.losses:
-        share, interval = bootstrap(
-            lambda none, mine, ideal: captured(none, mine, ideal),
-            no_past.losses[head],
-            net.losses[head],
-            best.losses[head],
-        )
-        table[head] = {
-            "network": mean_interval(net.losses[head])[0],
-            "network_interval": mean_interval(net.losses[head])[1],
-            "ideal": float(best.losses[head].mean()),
-            "no_past": float(no_past.losses[head].mean()),
-            "captured": share,
-            "captured_interval": interval,
-            "goal": GOALS[head],
-        }
-        for name, observed in {"network": net, "ideal": best, "no_past": no_past}.items():
-            if head in observed.correct:
-                accuracy, interval = share_interval(observed.correct[head])
-                table[head] |= {f"{name}_accuracy": accuracy, f"{name}_accuracy_interval": interval}
-    return table
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """One prediction of the network beside the exact observer's: losses in nats, and accuracies where it has any."""
+
+    network: Estimate
+    ideal: float
+    no_past: float  # of exact inference with nothing seen
+    captured: Estimate  # the share of what the past can tell
+    goal: float
+    network_accuracy: Estimate | None
+    ideal_accuracy: Estimate | None
+    no_past_accuracy: Estimate | None
 
 
-def meets_goals(table: dict[str, dict[str, Any]]) -> bool:
-    return all(row["captured"] >= row["goal"] for row in table.values())
+def comparison_table(net: Observed, best: Observed, no_past: Observed) -> dict[str, Comparison]:
+    """By head, with intervals over agents."""
+    return {head: _comparison(head, net, best, no_past) for head in net.losses}
 
 
-def weakest(table: dict[str, dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+def _comparison(head: str, net: Observed, best: Observed, no_past: Observed) -> Comparison:
+    def accuracy(observed: Observed) -> Estimate | None:
+        return share_interval(observed.correct[head]) if head in observed.correct else None
+
+    return Comparison(
+        network=mean_interval(net.losses[head]),
+        ideal=float(best.losses[head].mean()),
+        no_past=float(no_past.losses[head].mean()),
+        captured=bootstrap(captured, no_past.losses[head], net.losses[head], best.losses[head]),
+        goal=GOALS[head],
+        network_accuracy=accuracy(net),
+        ideal_accuracy=accuracy(best),
+        no_past_accuracy=accuracy(no_past),
+    )
+
+
+def meets_goals(table: dict[str, Comparison]) -> bool:
+    return all(row.captured.mean >= row.goal for row in table.values())
+
+
+def weakest(table: dict[str, Comparison]) -> str:
     """The head that is furthest from its goal."""
-    head = min(table, key=lambda head: table[head]["captured"] - table[head]["goal"])
-    return head, table[head]
+    return min(table, key=lambda head: table[head].captured.mean - table[head].goal)

@@ -80,6 +80,18 @@ class EvaluationSet:
         return self.by_agent(values).mean(1, dtype=np.float64)
 
 
+@dataclasses.dataclass(frozen=True)
+class Met:
+    """How many there were."""
+
+    agents: int
+    encounters: int
+
+    @staticmethod
+    def of(evaluation_set: EvaluationSet) -> "Met":
+        return Met(evaluation_set.count, len(evaluation_set.who))
+
+
 def draw_evaluation_set(key: Key[Scalar, ""], spec: ObserverSpec, part: Part, agents: int) -> EvaluationSet:
     """About `agents` groups, each of `spec.reuse` encounters; everyone is met equally often, at least once.
 

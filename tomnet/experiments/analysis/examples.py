@@ -1,10 +1,31 @@
 """Which agent a figure shows, and its episodes and states as plain tables."""
 
-from typing import Any
+import dataclasses
 
 import numpy as np
+from jaxtyping import Int
 
-from ...episodes.episode import Episode, Snapshot
+from ...episodes.episode import NONE, Episode, Snapshot
+
+
+@dataclasses.dataclass(frozen=True)
+class PlainSnapshot:
+    walls: Int[np.ndarray, "row col"]  # 1: a wall
+    agent_cell: int
+    object_cells: list[int]
+    subgoal_cell: int = NONE  # where a drawing sets it apart from the objects; otherwise it is the last of them
+
+
+@dataclasses.dataclass(frozen=True)
+class PlainEpisode:
+    """The steps that are real, and the objects as they lay at first."""
+
+    walls: Int[np.ndarray, "row col"]
+    agent_cells: list[int]
+    object_cells: list[int]
+    actions: list[int]
+    final_cell: int
+    subgoal_cell: int = NONE
 
 
 def first_of(*wishes: np.ndarray) -> int | None:
@@ -15,20 +36,17 @@ def first_of(*wishes: np.ndarray) -> int | None:
     return next((int(np.argmax(wish)) for wish in wishes if wish.any()), None)
 
 
-def plain_snapshot(state: Snapshot) -> dict[str, Any]:
-    return {
-        "walls": np.asarray(state.walls).astype(int).tolist(),
-        "agent_cell": int(state.agent_cell),
-        "object_cells": np.asarray(state.object_cells).tolist(),
-    }
+def plain_snapshot(state: Snapshot) -> PlainSnapshot:
+    walls, objects = np.asarray(state.walls).astype(int), np.asarray(state.object_cells)
+    return PlainSnapshot(walls, int(state.agent_cell), objects.tolist())
 
 
-def plain_episode(episode: Episode) -> dict[str, Any]:
+def plain_episode(episode: Episode) -> PlainEpisode:
     length = int(episode.length)
-    return {
-        "walls": np.asarray(episode.walls).astype(int).tolist(),
-        "agent_cells": np.asarray(episode.agent_cells)[:length].tolist(),
-        "object_cells": np.asarray(episode.object_cells)[0].tolist(),
-        "actions": np.asarray(episode.actions)[:length].tolist(),
-        "final_cell": int(episode.final_cell),
-    }
+    return PlainEpisode(
+        walls=np.asarray(episode.walls).astype(int),
+        agent_cells=np.asarray(episode.agent_cells)[:length].tolist(),
+        object_cells=np.asarray(episode.object_cells)[0].tolist(),
+        actions=np.asarray(episode.actions)[:length].tolist(),
+        final_cell=int(episode.final_cell),
+    )

@@ -5,15 +5,15 @@ moves: +1 for an agent that always has the wall at its left hand, -1 at its righ
 edge of the grid is a wall. Moves along walls on both sides tell nothing and do not count.
 """
 
+import dataclasses
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from ...agents.population import Part
 from ...episodes.episode import Episode
 from ...world.gridworld import ACTIONS, MOVES
-from ..claims.statistics import bootstrap, over_networks
+from ..claims.statistics import UNKNOWN, Estimate, bootstrap, mean_interval
 
 HAND_GOALS = {"stateless-5x5": 0.6}  # mean size of the index, set before these were trained
 UP, DOWN, LEFT, RIGHT = (ACTIONS.index(name) for name in ("up", "down", "left", "right"))
@@ -52,27 +52,48 @@ def index(left: np.ndarray, right: np.ndarray) -> float:
     return float((left.sum() - right.sum()) / moves) if moves else float("nan")
 
 
-def handedness(counted: list[tuple[np.ndarray, np.ndarray]], parts: Sequence[Part] = ()) -> dict[str, Any]:
-    """The index of each network, its interval over episodes, and the mean over networks of it and of its size.
-
-    Where networks are split into parts, how many in each have their wall at the left hand, and how many at the right.
-    """
-    each = []
-    for left, right in counted:
-        if left.sum() + right.sum():
-            value, interval = bootstrap(index, left, right)
-        else:  # it never walked along a wall
-            value, interval = float("nan"), (float("nan"), float("nan"))
-        each.append({"index": value, "interval": interval, "moves": int(left.sum() + right.sum())})
-    values = np.array([row["index"] for row in each])
-    mean, size = over_networks(values), over_networks(abs(values))
-    table = {"mean": mean["mean"], "interval": mean["interval"]}
-    table |= {"mean_size": size["mean"], "size_interval": size["interval"]}
-    if parts:
-        each = [row | {"part": part} for row, part in zip(each, parts, strict=True)]
-        table["hands"] = {part: _hands(values[np.array(parts) == part]) for part in ("training", "held out")}
-    return {"each": each, **table}
+def index_interval(left: np.ndarray, right: np.ndarray) -> Estimate:
+    """With its interval over episodes; unknown of a network that never walked along a wall."""
+    return bootstrap(index, left, right) if left.sum() + right.sum() else UNKNOWN
 
 
-def _hands(values: np.ndarray) -> dict[str, int]:
-    return {"left": int((values > 0).sum()), "right": int((values < 0).sum())}
+@dataclasses.dataclass(frozen=True)
+class NetworkHand:
+    index: Estimate
+    moves: int
+    part: Part | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Hands:
+    """How many networks have their wall at the left hand, and how many at the right."""
+
+    left: int
+    right: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Handedness:
+    """The index of each network, and the mean over networks of it and of its size."""
+
+    each: list[NetworkHand]
+    mean: Estimate
+    size: Estimate
+    hands: dict[Part, Hands]  # empty where networks are not split into parts
+
+
+def handedness(counted: list[tuple[np.ndarray, np.ndarray]], parts: Sequence[Part] = ()) -> Handedness:
+    """`counted`: the moves along walls of each network, at the left hand and at the right."""
+    each = [
+        NetworkHand(index_interval(left, right), int(left.sum() + right.sum()), part)
+        for (left, right), part in zip(counted, parts or [None] * len(counted), strict=True)
+    ]
+    values = np.array([network.index.mean for network in each])
+    known = values[np.isfinite(values)]
+    split: tuple[Part, ...] = ("training", "held out") if parts else ()
+    hands: dict[Part, Hands] = {part: _hands(values[np.array(parts) == part]) for part in split}
+    return Handedness(each, mean_interval(known), mean_interval(abs(known)), hands)
+
+
+def _hands(values: np.ndarray) -> Hands:
+    return Hands(int((values > 0).sum()), int((values < 0).sum()))

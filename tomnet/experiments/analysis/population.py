@@ -40,18 +40,47 @@ from ...support.trees import pick
 from ...world.gridworld import ACTIONS, SUBGOAL_MAZE, Level, World
 from ...world.levels import draw_levels
 from ..claims.claim import Claim
-from ..claims.statistics import mean_interval, over_networks
-from ..false_belief.acts_on_memory import acts_on_memory, depends_on_past
+from ..claims.statistics import NetworkMean, mean_interval, over_networks
+from ..false_belief.acts_on_memory import ActsOnMemory, DependsOnPast, acts_on_memory, depends_on_past
 from ..false_belief.scenarios import Scenario, all_scenarios
-from ..false_belief.swap_effects import BATCH, swap_claims, swap_pairs, swap_table
-from ..false_belief.swap_examples import EXAMPLE_ROLLOUTS, swap_examples
-from .belief_quality import Statements, belief_quality, reported
-from .handedness import cells_after, handedness, moves_along_walls
+from ..false_belief.swap_effects import BATCH, SwapTable, swap_claims, swap_pairs, swap_table
+from ..false_belief.swap_examples import EXAMPLE_ROLLOUTS, SwapExamples, swap_examples
+from .belief_quality import BeliefQuality, Statements, belief_quality, reported
+from .handedness import Handedness, cells_after, handedness, moves_along_walls
 
 PREFERRED = 0
 RETURN_GOALS = {"3x3": 0.95, "5x5": 1.15, "9x9": 1.3, "stateless-5x5": 0.55}  # set before these were trained
-PARTS = ("performance", "beliefs", "swaps", "acts_on_memory", "depends_on_past", "handedness", "examples")
 EXAMPLE_CONDITION = "5x5"  # the condition of Fig. 10
+
+
+@dataclasses.dataclass(frozen=True)
+class Performance:
+    """Means over networks of their means over levels; of a reference, over all levels, with the mean of each course."""
+
+    networks: int
+    returns: NetworkMean
+    subgoal_first: NetworkMean  # where it is in reach
+    preferred: NetworkMean
+    preferred_if_reachable: NetworkMean
+    both: NetworkMean
+    time_out: NetworkMean
+    steps: NetworkMean
+
+
+@dataclasses.dataclass(frozen=True)
+class PopulationTables:
+    """By condition; of performance and handedness also those of the references."""
+
+    levels: int
+    swap_levels: int
+    seed: int
+    performance: dict[str, Performance]
+    beliefs: dict[str, BeliefQuality]
+    swaps: dict[str, SwapTable]
+    acts_on_memory: dict[str, ActsOnMemory]
+    depends_on_past: dict[str, DependsOnPast]
+    handedness: dict[str, Handedness]
+    examples: SwapExamples
 
 
 def evaluate_population(
@@ -63,8 +92,8 @@ def evaluate_population(
     world: World = SUBGOAL_MAZE,
     rollouts: int = EXAMPLE_ROLLOUTS,
     scenarios: list[Scenario] | None = None,
-) -> tuple[dict[str, Any], list[Claim]]:
-    """Plain tables and the claims F1 and F7, of any of the conditions, by name.
+) -> tuple[PopulationTables, list[Claim]]:
+    """The tables and the claims F1 and F7, of any of the conditions, by name.
 
     `levels` are those of each network. Swaps are measured on others, twice as many unless told otherwise: few episodes
     come by the preferred object and eat the subgoal first. Memory is tested on the hand-made `scenarios` of Fig. 11,
@@ -79,8 +108,7 @@ def evaluate_population(
     stage("levels, the oracle and the random walk")
     level_key, reference_key, act_key, swap_key, example_key = jax.random.split(stream(seed, EVALUATION_STREAM), 5)
     courses = draw_courses(level_key, max(map(len, populations.values())), levels, swap_levels, world)
-    tables: dict[str, Any] = {"levels": levels, "swap_levels": swap_levels, "seed": seed}
-    tables |= {part: {} for part in PARTS}
+    tables = PopulationTables(levels, swap_levels, seed, {}, {}, {}, {}, {}, {}, {})
     scenarios = all_scenarios(world) if scenarios is None else scenarios
     for (name, agent), key in zip(references().items(), jax.random.split(reference_key)):
         measured, hands = [], []
@@ -88,9 +116,9 @@ def evaluate_population(
             episodes, _ = behave(jax.random.fold_in(key, number), agent, course.mazes, world)
             measured.append(measures(episodes, PREFERRED, course.reachable, world))
             hands.append(moves_along_walls(episodes))
-        tables["performance"][name] = reference_performance(measured)
+        tables.performance[name] = reference_performance(measured)
         left, right = (np.concatenate(moves) for moves in zip(*hands))
-        tables["handedness"][name] = handedness([(left, right)])
+        tables.handedness[name] = handedness([(left, right)])
     for number, (name, population) in enumerate(populations.items(), 1):
         stage(f"[{number}/{len(populations)}] {name}, {len(population)} networks, {levels} levels each")
         agents = canonical_agents(population)
@@ -102,15 +130,15 @@ def evaluate_population(
             stated.append(Statements(episodes, told, reach))
             hands.append(moves_along_walls(episodes))
             pairs.append(swap_pairs(jax.random.fold_in(swap_key, network), agent, course.ways, world))
-        tables["performance"][name] = performance(measured)
-        tables["beliefs"][name] = belief_quality(stated, world)
-        tables["handedness"][name] = handedness(hands, population.parts)
-        tables["swaps"][name] = swap_table(pairs)
-        tables["acts_on_memory"][name] = acts_on_memory(agents, scenarios, world)
-        tables["depends_on_past"][name] = depends_on_past(agents, [each.rollout_state for each in pairs], world)
+        tables.performance[name] = performance(measured)
+        tables.beliefs[name] = belief_quality(stated, world)
+        tables.handedness[name] = handedness(hands, population.parts)
+        tables.swaps[name] = swap_table(pairs)
+        tables.acts_on_memory[name] = acts_on_memory(agents, scenarios, world)
+        tables.depends_on_past[name] = depends_on_past(agents, [each.rollout_state for each in pairs], world)
         if name == EXAMPLE_CONDITION:
-            tables["examples"] = swap_examples(example_key, agents, pairs, world, rollouts)
-    return tables, swap_claims(tables["swaps"])
+            tables.examples.update(swap_examples(example_key, agents, pairs, world, rollouts))
+    return tables, swap_claims(tables.swaps)
 
 
 def references() -> dict[str, Agent]:
@@ -202,7 +230,7 @@ def measures(episodes: Episode, preferred: int, reachable: Reachable, world: Wor
     took_preferred = (consumed == preferred).any(1)
     ended = ((consumed >= 0) & (consumed < world.objects)).any(1)
     return {
-        "return": returns(episodes, preferred, Rewards(), world),
+        "returns": returns(episodes, preferred, Rewards(), world),
         "subgoal_first": np.where(reachable.subgoal, took_subgoal, np.nan),
         "preferred": took_preferred.astype(float),
         "preferred_if_reachable": np.where(reachable.objects[:, preferred], took_preferred, np.nan),
@@ -227,24 +255,22 @@ def returns(episodes: Episode, preferred: int, rewards: Rewards, world: World) -
     )
 
 
-def performance(networks: list[dict[str, np.ndarray]]) -> dict[str, Any]:
-    """Means over levels, and then over networks, with the interval over networks."""
-    table: dict[str, Any] = {"networks": len(networks), "interval_over": "networks"}
-    for name in networks[0]:
-        # on few levels, a network may have met none that counts
-        table[name] = over_networks(np.array([_share(network[name]) for network in networks]))
-    return table
+def performance(networks: list[dict[str, np.ndarray]]) -> Performance:
+    """On few levels, a network may have met none that counts."""
+    each = {name: np.array([_share(network[name]) for network in networks]) for name in networks[0]}
+    return Performance(len(networks), **{name: over_networks(values) for name, values in each.items()})
 
 
-def reference_performance(courses: list[dict[str, np.ndarray]]) -> dict[str, Any]:
-    """The same of a single agent: the mean and its interval over all levels, and the mean of each course."""
-    table: dict[str, Any] = {"networks": 1, "interval_over": "levels"}
-    for name in courses[0]:
+def reference_performance(courses: list[dict[str, np.ndarray]]) -> Performance:
+    """Of a single agent."""
+
+    def over_levels(name: str) -> NetworkMean:
         values = np.concatenate([measured[name] for measured in courses])
-        counted = values[np.isfinite(values)]
-        mean, interval = mean_interval(counted) if len(counted) else (float("nan"), (float("nan"), float("nan")))
-        table[name] = {"mean": mean, "interval": interval, "each": [_share(measured[name]) for measured in courses]}
-    return table
+        over = mean_interval(values[np.isfinite(values)])
+        each = [_share(measured[name]) for measured in courses]
+        return NetworkMean(**vars(over), each=each)
+
+    return Performance(1, **{name: over_levels(name) for name in courses[0]})
 
 
 def _share(values: np.ndarray) -> float:

@@ -1,44 +1,82 @@
 """Means, shares and other statistics, each with its 95% interval."""
 
-from typing import Any
+import dataclasses
+from collections.abc import Callable
 
 import numpy as np
 from scipy.special import stdtrit
 
 
-def mean_interval(values: np.ndarray) -> tuple[float, tuple[float, float]]:
+@dataclasses.dataclass(frozen=True)
+class Estimate:
+    """A mean, or another statistic, with its 95% interval; not a number where it could not be measured."""
+
+    mean: float
+    low: float
+    high: float
+    count: int  # of the agents, networks or levels that it is over
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return self.low, self.high
+
+    @property
+    def measured(self) -> bool:
+        return bool(np.isfinite([self.mean, *self.interval]).all())
+
+    def above(self, other: "Estimate") -> bool:
+        """The whole of the interval; unknown ones are above nothing."""
+        return self.low > other.high
+
+    def apart(self, other: "Estimate") -> bool:
+        """Whether the two intervals do not overlap; unknown ones do."""
+        return self.above(other) or other.above(self)
+
+
+UNKNOWN = Estimate(float("nan"), float("nan"), float("nan"), 0)
+
+
+@dataclasses.dataclass(frozen=True)
+class NetworkMean(Estimate):
+    """Over networks, with what was measured of each."""
+
+    each: list[float]
+
+
+def mean_interval(values: np.ndarray) -> Estimate:
     """The mean over agents, with its 95% interval by Student's t: populations are small."""
     values = np.asarray(values, np.float64)
+    if not len(values):
+        return UNKNOWN
+    mean = float(values.mean())
     if len(values) < 2:
-        return float(values.mean()), (float("nan"), float("nan"))
+        return dataclasses.replace(UNKNOWN, mean=mean, count=1)
     widths = float(stdtrit(len(values) - 1, 0.975))
-    mean, error = float(values.mean()), widths * float(values.std(ddof=1) / np.sqrt(len(values)))
-    return mean, (mean - error, mean + error)
+    error = widths * float(values.std(ddof=1) / np.sqrt(len(values)))
+    return Estimate(mean, mean - error, mean + error, len(values))
 
 
-def over_networks(each: np.ndarray) -> dict[str, Any]:
-    """A plain table of what was measured of each network; one that could not be measured does not spoil the mean."""
-    counted = each[np.isfinite(each)]
-    mean, interval = mean_interval(counted) if len(counted) else (float("nan"), (float("nan"), float("nan")))
-    return {"mean": mean, "interval": interval, "each": each.tolist()}
+def over_networks(each: np.ndarray) -> NetworkMean:
+    """Of what was measured of each network; one that could not be measured does not spoil the mean."""
+    over = mean_interval(each[np.isfinite(each)])
+    return NetworkMean(**vars(over), each=each.tolist())
 
 
-def difference(one: dict[str, Any], other: dict[str, Any]) -> tuple[float, tuple[float, float]]:
+def difference(one: Estimate, other: Estimate) -> Estimate:
     """Of two independent means, as of different agents, each with its interval."""
-    widths = [(each["interval"][1] - each["interval"][0]) / 2 for each in (one, other)]
-    gap, error = one["mean"] - other["mean"], float(np.hypot(*widths))
-    return gap, (gap - error, gap + error)
+    gap, error = one.mean - other.mean, float(np.hypot((one.high - one.low) / 2, (other.high - other.low) / 2))
+    return Estimate(gap, gap - error, gap + error, one.count + other.count)
 
 
-def share_interval(hits: np.ndarray) -> tuple[float, tuple[float, float]]:
+def share_interval(hits: np.ndarray) -> Estimate:
     """The share of agents for whom something holds, with Wilson's 95% interval: it stays within 0 and 1."""
     count, share, z = len(hits), float(np.mean(hits)), 1.96
     middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
     error = z / (1 + z**2 / count) * float(np.sqrt(share * (1 - share) / count + z**2 / (4 * count**2)))
-    return share, (max(middle - error, 0.0), min(middle + error, 1.0))
+    return Estimate(share, max(middle - error, 0.0), min(middle + error, 1.0), count)
 
 
-def bootstrap(statistic, *columns: np.ndarray, resamples: int = 1000) -> tuple[float, tuple[float, float]]:
+def bootstrap(statistic: Callable[..., float], *columns: np.ndarray, resamples: int = 1000) -> Estimate:
     """A statistic of columns over agents, with a 95% interval from resampling the agents together."""
     columns = tuple(np.asarray(column) for column in columns)
     random = np.random.default_rng(0)  # the resampling is part of the method, not of the experiment
@@ -47,7 +85,7 @@ def bootstrap(statistic, *columns: np.ndarray, resamples: int = 1000) -> tuple[f
         statistic(*(column[chosen] for column in columns)) for chosen in random.integers(0, agents, (resamples, agents))
     ]
     low, high = np.nanpercentile(draws, [2.5, 97.5])
-    return float(statistic(*columns)), (float(low), float(high))
+    return Estimate(float(statistic(*columns)), float(low), float(high), agents)
 
 
 def captured(no_past: np.ndarray, network: np.ndarray, ideal: np.ndarray) -> float:

@@ -12,7 +12,6 @@ Distances 5 and 6 are beyond their view, all are beyond that of the blind, to wh
 """
 
 import dataclasses
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -24,7 +23,7 @@ from ...episodes.rollout import RolloutState
 from ...support.errors import BadSetting
 from ...world.gridworld import ABSENT, ACTIONS, MOVES, Level, Outcome, World
 from ...world.levels import LETTERS
-from ..claims.statistics import over_networks
+from ..claims.statistics import NetworkMean, over_networks
 from .scenarios import PREFERRED, Scenario, first_steps, lead, stacked
 from .swap_effects import look_around, without_swaps
 from .visibility import distance
@@ -32,32 +31,39 @@ from .visibility import distance
 TURNING_GOALS = {"5x5": 0.7, "7x7": 0.7, "9x9": 0.7}  # beyond their view, set before these were trained
 
 
-def acts_on_memory(agents: list[DeepAgent], scenarios: list[Scenario], world: World) -> dict[str, Any]:
-    """How likely networks of one condition are to step back to where the preferred object was last seen.
+@dataclasses.dataclass(frozen=True)
+class TurningBackAt:
+    distance: int
+    in_view: bool
+    turning_back: NetworkMean
+    never_there: NetworkMean
 
-    `beyond_view`: where it is out of sight now. `never_there`: the same step, there, where it never was.
-    """
+
+@dataclasses.dataclass(frozen=True)
+class ActsOnMemory:
+    """How likely networks of one condition are to step back to where the preferred object was last seen."""
+
+    reach: int
+    scenarios: int  # beyond their view
+    beyond_view: NetworkMean  # where it is out of sight now
+    never_there: NetworkMean  # the same step, there, where it never was
+    by_distance: list[TurningBackAt]
+
+
+def acts_on_memory(agents: list[DeepAgent], scenarios: list[Scenario], world: World) -> ActsOnMemory:
     reach = int(agents[0].senses.reach)
     controls = [never_there(each, reach, world) for each in scenarios]
     there, never = (np.stack([turning_back(agent, test, world) for agent in agents]) for test in (scenarios, controls))
     far = np.array([each.distance for each in scenarios])
 
-    def row(name: str, chosen: np.ndarray) -> dict[str, Any]:
-        return {name: _mean(there[:, chosen]), "never_there": _mean(never[:, chosen])}
+    def means(chosen: np.ndarray) -> tuple[NetworkMean, NetworkMean]:
+        return _mean(there[:, chosen]), _mean(never[:, chosen])
 
-    return {
-        "reach": reach,
-        "networks": len(agents),
-        "scenarios": int((far > reach).sum()),
-        **row("beyond_view", far > reach),
-        "by_distance": [
-            {"distance": int(cells), "in_view": bool(cells <= reach)} | row("turning_back", far == cells)
-            for cells in np.unique(far)
-        ],
-    }
+    by_distance = [TurningBackAt(int(cells), bool(cells <= reach), *means(far == cells)) for cells in np.unique(far)]
+    return ActsOnMemory(reach, int((far > reach).sum()), *means(far > reach), by_distance)
 
 
-def _mean(probabilities: np.ndarray) -> dict[str, Any]:
+def _mean(probabilities: np.ndarray) -> NetworkMean:
     """`[network, scenario]`; not a number where no scenario counts."""
     networks, scenarios = probabilities.shape
     return over_networks(probabilities.mean(1) if scenarios else np.full(networks, np.nan))
@@ -99,18 +105,25 @@ def _furthest_free_cell(level: Level, walk: np.ndarray, world: World) -> int:
     return int(np.where(free, abs(rows - row) + abs(cols - col), -1).argmax())
 
 
-def depends_on_past(agents: list[DeepAgent], rollout_state: list[RolloutState], world: World) -> dict[str, Any]:
-    """The largest change of any action's probability that another past makes, in states that each network came to.
+@dataclasses.dataclass(frozen=True)
+class DependsOnPast:
+    """The largest change of any action's probability that another past makes, in states that each network came to."""
 
-    All pasts of a state go through one compiled program, in the same place of the same batch: where the past does not
-    matter at all, the change is exactly 0.
-    """
+    largest_change: float
+    each: list[float]  # network
+    states: int
+    pasts: int
+
+
+def depends_on_past(agents: list[DeepAgent], rollout_state: list[RolloutState], world: World) -> DependsOnPast:
+    """All pasts of a state go through one compiled program, in the same place of the same batch: where the past does
+    not matter at all, the change is exactly 0."""
     each = []
     for agent, mine in zip(agents, rollout_state, strict=True):
         policies = [look_around(agent, past, without_swaps(world))[0] for past in other_pasts(mine, world)]
         each.append(float(np.ptp(np.stack(policies), axis=0).max()))
     states = sum(int(mine.alive.shape[0]) for mine in rollout_state)
-    return {"largest_change": max(each), "each": each, "states": states, "pasts": len(ACTIONS)}
+    return DependsOnPast(max(each), each, states, len(ACTIONS))
 
 
 def other_pasts(rollout_state: RolloutState, world: World) -> list[RolloutState]:

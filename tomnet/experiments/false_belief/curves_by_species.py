@@ -6,7 +6,6 @@ and futures are therefore kept once they have been taken.
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import jax
 import numpy as np
@@ -19,7 +18,7 @@ from ...world.gridworld import SUBGOAL_MAZE
 from ..experiment import AgentPool
 from .natural_swaps import Walks, agents_futures, effects_of, rollouts_for, take_walks
 from .specs import MIXED, N_PAST, NARROW, WIDE
-from .swap_curves import curves
+from .swap_curves import Curves, curves
 
 SIGHTED = ("3x3", "5x5", "7x7", "9x9")  # for the blind nothing is ever in view
 WALKS = 0x77616C6B  # far from the small numbers that experiments split the evaluation stream into
@@ -38,7 +37,7 @@ def futures_of(seed: int, conditions: tuple[str, ...], agents: int) -> dict[str,
 
 def curves_of(
     walks: dict[str, Walks], observer: ToMnet, futures: dict[str, np.ndarray] | None = None
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, Curves]:
     futures = futures or {}
     return {
         name: curves(effects_of(each, observer, futures.get(name)), SUBGOAL_MAZE.size) for name, each in walks.items()

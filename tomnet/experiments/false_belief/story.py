@@ -3,11 +3,10 @@ it will do, and what it does. Plain tables, for `tomnet sally-anne` and its pict
 
 import dataclasses
 from pathlib import Path
-from typing import Any
 
 import jax
 import numpy as np
-from jaxtyping import Key, Scalar
+from jaxtyping import Float, Int, Key, Scalar
 
 from ...agents.actor_critic import DeepAgent
 from ...agents.population import CONDITIONS, load_condition
@@ -20,7 +19,7 @@ from ...support.progress import stage
 from ...support.trees import pick
 from ...world.gridworld import ACTIONS, SUBGOAL_MAZE, World
 from ...world.levels import LETTERS
-from ..analysis.examples import plain_episode, plain_snapshot
+from ..analysis.examples import PlainEpisode, PlainSnapshot, plain_episode, plain_snapshot
 from .counterfactuals import check_observer, predict_counterfactuals
 from .natural_swaps import FUTURE_ROLLOUTS, watch
 from .scenarios import DISTANCES, Scenario, drawing, orientations, scenario
@@ -31,6 +30,36 @@ from .turning_back import play_scenarios, queries
 from .visibility import visibility_map
 
 LONG_RUN = GAMMAS.index(0.9)  # some ten steps ahead
+
+
+@dataclasses.dataclass(frozen=True)
+class Mind:
+    """One of the two worlds: what the agent will do and believes, and what the observer says of it."""
+
+    state: PlainSnapshot
+    policy: list[float]
+    belief: Float[np.ndarray, "kind place"]
+    predicted_policy: list[float]
+    predicted_successor: Float[np.ndarray, "row col"]
+    predicted_belief: Float[np.ndarray, "kind place"] | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Story:
+    condition: str
+    network: int
+    preferred: int
+    reach: int
+    distance: int
+    past: int
+    back: int  # the action that leads back
+    way: PlainEpisode
+    visibility: Int[np.ndarray, "row col"]  # at the end of the way: 0 never, 1 before, 2 now
+    at_first: Int[np.ndarray, "row col"]
+    no_swap: Mind
+    swap: Mind
+    rollouts: int
+    then: Float[np.ndarray, "row col"]  # where the agent goes after the swap, on its own again
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,7 +132,7 @@ def tell(
     distance: int = 4,
     past: int = N_PAST,
     world: World = SUBGOAL_MAZE,
-) -> dict[str, Any]:
+) -> Story:
     """The story with the swap that far from the agent."""
     check_past(past)
     check_observer(observer, world, ("action", "successor"))
@@ -121,58 +150,57 @@ def tell(
     reach = int(agent.senses.reach)
     cells = np.append(np.asarray(way.agent_cells)[0, : int(way.length[0])], way.final_cell[0])
     asked = queries(worlds[:2])
-    return {
-        "condition": cast.condition,
-        "network": network,
-        "preferred": cast.preferred,
-        "reach": reach,
-        "distance": distance,
-        "past": past,
-        "back": play.back,
-        "way": plain_episode(pick(way, 0)),
-        "visibility": visibility_map(cells, reach, world.size).tolist(),
-        "at_first": visibility_map(cells[:1], reach, world.size).tolist(),
-        **{
-            name: {
-                "state": plain_snapshot(pick(asked, (number, 0))),
-                **_mind(agent, worlds[number], world),
-                "predicted_policy": np.asarray(told.action[number, 0], float).tolist(),
-                "predicted_successor": np.asarray(told.successor[number, 0, LONG_RUN], float).tolist(),
-                "predicted_belief": None if told.belief is None else np.asarray(told.belief[number, 0], float).tolist(),
-            }
-            for number, name in enumerate(("no_swap", "swap"))
-        },
-        "rollouts": FUTURE_ROLLOUTS,
-        "then": _then(act_key, agent, worlds[1], world),
-    }
+
+    def mind(number: int) -> Mind:
+        policy, belief = look_around(agent, worlds[number], without_swaps(world))
+        assert told.action is not None
+        assert told.successor is not None
+        return Mind(
+            state=plain_snapshot(pick(asked, (number, 0))),
+            policy=np.asarray(policy[0], float).tolist(),
+            belief=np.asarray(belief[0], float),
+            predicted_policy=np.asarray(told.action[number, 0], float).tolist(),
+            predicted_successor=np.asarray(told.successor[number, 0, LONG_RUN], float),
+            predicted_belief=None if told.belief is None else np.asarray(told.belief[number, 0], float),
+        )
+
+    return Story(
+        condition=cast.condition,
+        network=network,
+        preferred=cast.preferred,
+        reach=reach,
+        distance=distance,
+        past=past,
+        back=play.back,
+        way=plain_episode(pick(way, 0)),
+        visibility=visibility_map(cells, reach, world.size),
+        at_first=visibility_map(cells[:1], reach, world.size),
+        no_swap=mind(0),
+        swap=mind(1),
+        rollouts=FUTURE_ROLLOUTS,
+        then=_then(act_key, agent, worlds[1], world),
+    )
 
 
-def _mind(agent: DeepAgent, rollout_state: RolloutState, world: World) -> dict[str, Any]:
-    policy, belief = look_around(agent, rollout_state, without_swaps(world))
-    return {"policy": np.asarray(policy[0], float).tolist(), "belief": np.asarray(belief[0], float).tolist()}
-
-
-def _then(key: Key[Scalar, ""], agent: DeepAgent, rollout_state: RolloutState, world: World) -> list[list[float]]:
-    """Where the agent goes next, on its own again: the mean over many rollouts."""
+def _then(key: Key[Scalar, ""], agent: DeepAgent, rollout_state: RolloutState, world: World) -> np.ndarray:
+    """The mean over many rollouts."""
     here = pick(rollout_state, 0)
     maps = empirical_successors(key, agent, here, without_swaps(world), FUTURE_ROLLOUTS)
-    return np.asarray(maps[LONG_RUN], float).tolist()
+    return np.asarray(maps[LONG_RUN], float)
 
 
-def moral(story: dict[str, Any]) -> str:
+def moral(story: Story) -> str:
     """The story in a few words, with its numbers."""
-    liked, back = LETTERS[story["preferred"]], story["back"]
-    size = len(story["swap"]["state"]["walls"])
-    was = story["no_swap"]["state"]["object_cells"][story["preferred"]]
-    still = story["swap"]["belief"][story["preferred"]][was]
-    seen = story["distance"] <= story["reach"]
-    row, col = divmod(was, size)
-    does, says = (story["swap"][name][back] for name in ("policy", "predicted_policy"))
-    would = story["no_swap"]["policy"][back]
-    species, how = story["condition"].replace("x", "×"), "before its eyes" if seen else "behind its back"
+    liked, back, moved = LETTERS[story.preferred], story.back, story.swap
+    was = story.no_swap.state.object_cells[story.preferred]
+    still = moved.belief[story.preferred][was]
+    seen = story.distance <= story.reach
+    row, col = divmod(was, len(moved.state.walls))
+    species, how = story.condition.replace("x", "×"), "before its eyes" if seen else "behind its back"
     return (
         f"A {species} agent that likes {liked} best saw it in row {row + 1}, column {col + 1}, and walked away; "
         f"{liked} was moved {how}. It {'now' if seen else 'still'} believes {liked} to be there with probability "
-        f"{still:.2f}, and goes {ACTIONS[back]}, back to it, with {does:.2f} ({would:.2f} if nothing had moved). "
-        f"ToMnet, who saw everything, says {says:.2f} ({story['no_swap']['predicted_policy'][back]:.2f})."
+        f"{still:.2f}, and goes {ACTIONS[back]}, back to it, with {moved.policy[back]:.2f} "
+        f"({story.no_swap.policy[back]:.2f} if nothing had moved). ToMnet, who saw everything, says "
+        f"{moved.predicted_policy[back]:.2f} ({story.no_swap.predicted_policy[back]:.2f})."
     )

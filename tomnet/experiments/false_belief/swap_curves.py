@@ -1,54 +1,102 @@
 """D_JS by swap distance, agents and observer side by side, as plain tables; and what decides whether they agree."""
 
+import dataclasses
+from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
+from typing import Literal, get_args
 
 import numpy as np
+from jaxtyping import Float
 
 from ...episodes.targets import GAMMAS
-from ..claims.statistics import bootstrap, difference, mean_interval
+from ..claims.statistics import UNKNOWN, Estimate, bootstrap, difference, mean_interval
 from .natural_swaps import Effects
 from .swap_effects import NOTICEABLE
 
+Who = Literal["agents", "observer"]
+WHO: tuple[Who, ...] = get_args(Who)
 FEWEST = 10  # pairs behind a mean that is counted
 AGREES, DIFFERS = 0.9, 3.0
 """Thresholds: of the agreement in order, and of the ratio between swaps in view and out of view."""
 LONG_RUN = f"successor {GAMMAS[-1]}"
-UNKNOWN = (float("nan"), float("nan"))
 
 
-def curves(effects: Effects, size: int) -> dict[str, Any]:
-    """One condition: means over networks, each by its own mean over pairs, with intervals over networks."""
-    who = {"agents": _flat(effects.agents), "observer": _flat(effects.observer)}
-    in_view = effects.in_view
-    return {
-        "reach": effects.reach,
-        "pairs": len(effects.distance),
-        "networks": len(np.unique(effects.network)),
-        "in_view": _row(who, effects.network, in_view),
-        "out_of_view": _row(who, effects.network, ~in_view),
-        "by_distance": [
-            {"distance": far, "in_view": far <= effects.reach} | _row(who, effects.network, effects.distance == far)
-            for far in range(1, size)
-        ],
-        "ratio": {name: _ratio(values, effects.network, in_view) for name, values in who["observer"].items()},
-        "beyond_policy": _beyond_policy(who["observer"], effects.network, ~in_view),
-        "by_network": {
-            what: _by_network_and_distance(who["observer"][what], effects, size) for what in ("policy", "belief")
-        },
-    }
+@dataclasses.dataclass(frozen=True)
+class PairMean(Estimate):
+    """Over networks, each by its own mean over pairs."""
+
+    pairs: int  # for which it was measured
+
+
+@dataclasses.dataclass(frozen=True)
+class SideBySide:
+    """The agents, and what the observer predicts of them: each measure by its name."""
+
+    pairs: int
+    agents: dict[str, PairMean]
+    observer: dict[str, PairMean]
+
+    def of(self, who: Who) -> dict[str, PairMean]:
+        return self.agents if who == "agents" else self.observer
+
+    def at(self, distance: int, reach: int) -> "SideBySideAt":
+        return SideBySideAt(self.pairs, self.agents, self.observer, distance, distance <= reach)
+
+
+@dataclasses.dataclass(frozen=True)
+class SideBySideAt(SideBySide):
+    distance: int
+    in_view: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class SwapTest:
+    """Agents of one condition and their observer, tested with swaps near and far."""
+
+    reach: int
+    networks: int
+    in_view: SideBySide
+    out_of_view: SideBySide
+    by_distance: list[SideBySideAt]
+
+
+@dataclasses.dataclass(frozen=True)
+class Curves(SwapTest):
+    """D_JS: "policy", "belief", and "successor" for each discount."""
+
+    pairs: int
+    ratio: dict[str, Estimate]  # the observer's: of the mean in view to that out of view
+    beyond_policy: PairMean  # how much more swaps out of view change its longest run than its next step
+    by_network: dict[str, Float[np.ndarray, "network distance"]]  # the observer's means
+
+
+def curves(effects: Effects, size: int) -> Curves:
+    """With intervals over networks."""
+    agents, observer = _flat(effects.agents), _flat(effects.observer)
+    network, in_view = effects.network, effects.in_view
+
+    def means(measured: dict[str, np.ndarray], chosen: np.ndarray) -> dict[str, PairMean]:
+        return {what: summarise(values[chosen], network[chosen]) for what, values in measured.items()}
+
+    def row(chosen: np.ndarray) -> SideBySide:
+        return SideBySide(int(chosen.sum()), means(agents, chosen), means(observer, chosen))
+
+    return Curves(
+        reach=effects.reach,
+        pairs=len(effects.distance),
+        networks=len(np.unique(network)),
+        in_view=row(in_view),
+        out_of_view=row(~in_view),
+        by_distance=[row(effects.distance == far).at(far, effects.reach) for far in range(1, size)],
+        ratio={what: _ratio(values, network, in_view) for what, values in observer.items()},
+        beyond_policy=summarise((observer[LONG_RUN] - observer["policy"])[~in_view], network[~in_view]),
+        by_network={what: _by_network_and_distance(observer[what], effects, size) for what in ("policy", "belief")},
+    )
 
 
 def _flat(effects: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     maps = {f"successor {gamma}": effects["successor"][:, number] for number, gamma in enumerate(GAMMAS)}
     return {"policy": effects["policy"], "belief": effects["belief"]} | maps
-
-
-def _row(who: dict[str, dict[str, np.ndarray]], network: np.ndarray, chosen: np.ndarray) -> dict[str, Any]:
-    row: dict[str, Any] = {"pairs": int(chosen.sum())}
-    for name, measured in who.items():
-        row[name] = {what: summarise(values[chosen], network[chosen]) for what, values in measured.items()}
-    return row
 
 
 def by_network(values: np.ndarray, network: np.ndarray) -> np.ndarray:
@@ -57,26 +105,24 @@ def by_network(values: np.ndarray, network: np.ndarray) -> np.ndarray:
     return np.array([values[known & (network == one)].mean() for one in np.unique(network[known])])
 
 
-def _by_network_and_distance(values: np.ndarray, effects: Effects, size: int) -> list[list[float]]:
-    """`[network][distance]`: the observer's means, of which those over networks are in the rows."""
-
+def _by_network_and_distance(values: np.ndarray, effects: Effects, size: int) -> Float[np.ndarray, "network distance"]:
     def mean(chosen: np.ndarray) -> float:
         return float(values[chosen].mean()) if chosen.any() else float("nan")
 
-    return [
+    means = [
         [mean((effects.network == one) & (effects.distance == far)) for far in range(1, size)]
         for one in np.unique(effects.network)
     ]
+    return np.array(means, float).reshape(-1, size - 1)
 
 
-def summarise(values: np.ndarray, network: np.ndarray) -> dict[str, Any]:
-    each = by_network(values, network)
-    mean, interval = mean_interval(each) if len(each) else (float("nan"), UNKNOWN)
-    return {"mean": mean, "interval": interval, "networks": len(each), "pairs": int(np.isfinite(values).sum())}
+def summarise(values: np.ndarray, network: np.ndarray) -> PairMean:
+    over = mean_interval(by_network(values, network))
+    return PairMean(**vars(over), pairs=int(np.isfinite(values).sum()))
 
 
-def _ratio(values: np.ndarray, network: np.ndarray, in_view: np.ndarray) -> dict[str, Any]:
-    """Of the mean in view to that out of view, over networks that have both, resampled for its interval."""
+def _ratio(values: np.ndarray, network: np.ndarray, in_view: np.ndarray) -> Estimate:
+    """Over networks that have swaps on both sides, resampled for its interval."""
     both = [
         (mine[in_view[network == one]].mean(), mine[~in_view[network == one]].mean())
         for one in np.unique(network)
@@ -84,21 +130,16 @@ def _ratio(values: np.ndarray, network: np.ndarray, in_view: np.ndarray) -> dict
         if in_view[network == one].any() and (~in_view[network == one]).any() and np.isfinite(mine).all()
     ]
     if not both:
-        return {"mean": float("nan"), "interval": UNKNOWN}
+        return UNKNOWN
     seen, unseen = np.array(both).T
-    mean, interval = bootstrap(lambda a, b: float(a.mean() / b.mean()) if b.mean() else float("inf"), seen, unseen)
-    return {"mean": mean, "interval": interval if len(both) > 1 else UNKNOWN}
-
-
-def _beyond_policy(observer: dict[str, np.ndarray], network: np.ndarray, unseen: np.ndarray) -> dict[str, Any]:
-    """How much more swaps out of view change the longest run than the next step, as the observer has it."""
-    return summarise((observer[LONG_RUN] - observer["policy"])[unseen], network[unseen])
+    ratio = bootstrap(lambda a, b: float(a.mean() / b.mean()) if b.mean() else float("inf"), seen, unseen)
+    return ratio if len(both) > 1 else dataclasses.replace(UNKNOWN, mean=ratio.mean, count=1)
 
 
 # --- What decides
 
 
-def agreement(tables: list[dict[str, Any]], what: str) -> float:
+def agreement(tables: Sequence[SwapTest], what: str) -> float:
     """Of all pairs of distances that the agents tell apart, the share that the observer puts in the same order, less
     the share in the opposite one.
 
@@ -106,21 +147,21 @@ def agreement(tables: list[dict[str, Any]], what: str) -> float:
     0.76 for a perfect observer of 5×5 agents (8 distances). So only distances whose intervals over networks lie apart
     for the agents count (Goodman and Kruskal's gamma); conditions in one list are counted together.
     """
-    curves = [np.array([row["observer"][what]["mean"] for row in table["by_distance"]]) for table in tables]
+    curves = [np.array([row.observer[what].mean for row in table.by_distance]) for table in tables]
     return _concordance(tables, curves, what)
 
 
-def agreement_interval(tables: list[dict[str, Any]], what: str, resamples: int = 500) -> tuple[float, float]:
+def agreement_interval(tables: list[Curves], what: str, resamples: int = 500) -> tuple[float, float]:
     """95%, by resampling the networks that the observer's curves are means over; the agents' order stands."""
-    each = [np.array(table["by_network"][what]) for table in tables]  # [network, distance]
+    each = [table.by_network[what] for table in tables]
     if min(map(len, each)) < 2:
-        return UNKNOWN
+        return UNKNOWN.interval
     random = np.random.default_rng(0)  # the resampling is part of the method, not of the experiment
     draws = []
     for _ in range(resamples):
         chosen = [networks[random.integers(0, len(networks), len(networks))] for networks in each]
         draws.append(_concordance(tables, [_mean_of_known(networks) for networks in chosen], what))
-    return tuple(np.nanpercentile(draws, [2.5, 97.5]).tolist()) if np.isfinite(draws).any() else UNKNOWN
+    return tuple(np.nanpercentile(draws, [2.5, 97.5]).tolist()) if np.isfinite(draws).any() else UNKNOWN.interval
 
 
 def _mean_of_known(networks: np.ndarray) -> np.ndarray:
@@ -128,46 +169,37 @@ def _mean_of_known(networks: np.ndarray) -> np.ndarray:
     return np.where(known, networks, 0).sum(0) / np.where(known.any(0), known.sum(0), np.nan)
 
 
-def _concordance(tables: list[dict[str, Any]], observer: list[np.ndarray], what: str) -> float:
+def _concordance(tables: Sequence[SwapTest], observer: list[np.ndarray], what: str) -> float:
     """`observer`: for each table its curve, `[distance]`."""
     same = opposite = 0
     for table, curve in zip(tables, observer, strict=True):
-        rows = [row for row in table["by_distance"] if row["pairs"] >= FEWEST]
+        rows = [row for row in table.by_distance if row.pairs >= FEWEST]
         for one, other in combinations(rows, 2):
-            if apart(one["agents"][what], other["agents"][what]):
-                agents = one["agents"][what]["mean"] - other["agents"][what]["mean"]
-                product = agents * float(curve[one["distance"] - 1] - curve[other["distance"] - 1])
+            if one.agents[what].apart(other.agents[what]):
+                agents = one.agents[what].mean - other.agents[what].mean
+                product = agents * float(curve[one.distance - 1] - curve[other.distance - 1])
                 same += product > 0
                 opposite += product < 0
     return (same - opposite) / (same + opposite) if same + opposite else float("nan")
 
 
-def apart(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether two intervals do not overlap; unknown ones do."""
-    return above(one, other) or above(other, one)
+def seen_above_unseen(table: Curves, what: str) -> bool:
+    seen = table.in_view.observer[what]
+    return seen.mean >= NOTICEABLE and seen.above(table.out_of_view.observer[what])
 
 
-def above(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return one["interval"][0] > other["interval"][1]
-
-
-def seen_above_unseen(table: dict[str, Any], what: str) -> bool:
-    seen = table["in_view"]["observer"][what]
-    return seen["mean"] >= NOTICEABLE and above(seen, table["out_of_view"]["observer"][what])
-
-
-def in_order(tables: list[dict[str, Any]], what: str) -> bool:
+def in_order(tables: list[Curves], what: str) -> bool:
     """Whether an observer has the agents' order, and swaps in view matter to it.
 
     Order alone would not do: even an untrained network is moved more by what is near.
     """
-    noticed = all(table["in_view"]["observer"][what]["mean"] >= NOTICEABLE for table in tables)
+    noticed = all(table.in_view.observer[what].mean >= NOTICEABLE for table in tables)
     return noticed and agreement(tables, what) >= AGREES
 
 
-def follows_sight(tables: list[dict[str, Any]], what: str) -> bool:
+def follows_sight(tables: list[Curves], what: str) -> bool:
     """The same, and swaps in view matter much more than those out of view."""
-    return in_order(tables, what) and all(table["ratio"][what]["mean"] >= DIFFERS for table in tables)
+    return in_order(tables, what) and all(table.ratio[what].mean >= DIFFERS for table in tables)
 
 
 IN_ORDER = (
@@ -179,35 +211,45 @@ MORE_IN_VIEW = f"at least {NOTICEABLE} nats in view, and more than out of view, 
 """The rules in words."""
 
 
-def parting(narrow: dict[str, Any], wide: dict[str, Any], what: str) -> dict[str, Any]:
-    """Where, between distances 2 and 4, the curve of far-sighted agents lies above that of short-sighted ones."""
-    rows = {far: (narrow["by_distance"][far - 1], wide["by_distance"][far - 1]) for far in (2, 3, 4)}
-    counted = {far: pair for far, pair in rows.items() if all(row["pairs"] >= FEWEST for row in pair)}
-    gaps = {far: two["observer"][what]["mean"] - one["observer"][what]["mean"] for far, (one, two) in counted.items()}
-    clear = [
-        far
-        for far, (one, two) in counted.items()
-        if above(two["observer"][what], one["observer"][what]) and two["observer"][what]["mean"] >= NOTICEABLE
-    ]
-    return {"gaps": gaps, "clear": clear, "everywhere": len(gaps) == len(rows) and min(gaps.values()) > 0}
+PARTING = (2, 3, 4)  # distances between the edges of a 3×3 and of a 9×9 field of view
+BETWEEN = f"{PARTING[0]} to {PARTING[-1]}"
 
 
-def widest(part: dict[str, Any]) -> int | None:
-    """The distance where they part most: of those where they do so clearly, if there are any."""
-    return max(part["clear"] or part["gaps"], key=lambda far: part["gaps"][far], default=None)
+@dataclasses.dataclass(frozen=True)
+class Parting:
+    """Where, beyond the sight of the narrow, the observer's curve for far-sighted agents lies above theirs."""
+
+    gaps: dict[int, float]  # by distance, where enough was measured
+    clear: list[int]  # distances at which the intervals lie apart, and the far-sighted notice
+    everywhere: bool
+
+    @property
+    def widest(self) -> int | None:
+        """The distance where they part most: of those where they do so clearly, if there are any."""
+        return max(self.clear or self.gaps, key=lambda far: self.gaps[far], default=None)
 
 
-def gap_at(
-    far: int | None, narrow: dict[str, Any], wide: dict[str, Any], who: str, what: str
-) -> tuple[float, tuple[float, float]]:
+def parting(narrow: Curves, wide: Curves, what: str) -> Parting:
+    rows = {far: (narrow.by_distance[far - 1], wide.by_distance[far - 1]) for far in PARTING}
+    counted = {
+        far: (one.observer[what], other.observer[what])
+        for far, (one, other) in rows.items()
+        if min(one.pairs, other.pairs) >= FEWEST
+    }
+    gaps = {far: other.mean - one.mean for far, (one, other) in counted.items()}
+    clear = [far for far, (one, other) in counted.items() if other.above(one) and other.mean >= NOTICEABLE]
+    return Parting(gaps, clear, len(gaps) == len(rows) and min(gaps.values()) > 0)
+
+
+def gap_at(far: int | None, narrow: Curves, wide: Curves, who: Who, what: str) -> Estimate:
     """Between far-sighted and short-sighted agents at a distance; unknown where there is none to look at."""
     if far is None:
-        return float("nan"), UNKNOWN
-    one, other = (table["by_distance"][far - 1][who][what] for table in (wide, narrow))
+        return UNKNOWN
+    one, other = (table.by_distance[far - 1].of(who)[what] for table in (wide, narrow))
     return difference(one, other)
 
 
 GAP = (
-    "observer's D_JS between next-step policies, 9×9 less 3×3 agents, in nats, at the distance (2 to 4) where the gap "
-    "is widest"
+    "observer's D_JS between next-step policies, 9×9 less 3×3 agents, in nats, at the distance "
+    f"({BETWEEN}) where the gap is widest"
 )

@@ -6,9 +6,7 @@ in the two tells whether it noticed.
 """
 
 import dataclasses
-from collections.abc import Iterable
 from itertools import permutations
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -25,14 +23,13 @@ from ...world.gridworld import Level, World
 from ..claims.claim import Claim, verdict
 from ..claims.divergence import jensen_shannon
 from ..claims.statements import STATEMENTS
-from ..claims.statistics import mean_interval
+from ..claims.statistics import Estimate, mean_interval
 from .visibility import distance, objects_in_view
 
 BATCH = 32  # levels side by side: more do not fit into a processor's caches
 SWAPS = 4  # drawn for each episode
 NOTICEABLE = 0.01  # nats of D_JS
 WIDTHS = ("5x5", "7x7", "9x9")  # that 3x3 is set against
-NOTHING = {"mean": float("nan"), "interval": (float("nan"), float("nan"))}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -156,42 +153,76 @@ def qualifies(episodes: Episode, rollout_state: RolloutState, reach: int, prefer
 # --- Tables
 
 
-def swap_table(networks: list[Pairs]) -> dict[str, Any]:
+@dataclasses.dataclass(frozen=True)
+class SwapEffect(Estimate):
+    """D_JS over networks, each by its own mean over pairs."""
+
+    largest: float  # of any pair
+
+
+@dataclasses.dataclass(frozen=True)
+class SwapEffects:
+    """What some swaps do to what the agent does next, and to what it believes."""
+
+    pairs: int
+    policy: SwapEffect
+    belief: SwapEffect
+
+    def at(self, distance: int, reach: int) -> "SwapEffectsAt":
+        return SwapEffectsAt(self.pairs, self.policy, self.belief, distance, distance <= reach)
+
+
+@dataclasses.dataclass(frozen=True)
+class SwapEffectsAt(SwapEffects):
+    distance: int
+    in_view: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class SwapTable:
+    """Of one condition."""
+
+    reach: int
+    episodes: int
+    levels: int
+    in_view: SwapEffects
+    out_of_view: SwapEffects
+    by_distance: list[SwapEffectsAt]
+
+
+def swap_table(networks: list[Pairs]) -> SwapTable:
     """D_JS by swap distance, in view and out of view, with intervals over networks."""
-    size = networks[0].episodes.size
-    return {
-        "reach": networks[0].reach,
-        "episodes": sum(int(pairs.kept.sum()) for pairs in networks),
-        "levels": sum(len(pairs.kept) for pairs in networks),
-        "in_view": _effect(networks, [pairs.in_view for pairs in networks]),
-        "out_of_view": _effect(networks, [~pairs.in_view for pairs in networks]),
-        "by_distance": [
-            {"distance": far, "in_view": far <= networks[0].reach}
-            | _effect(networks, [pairs.distance == far for pairs in networks])
-            for far in range(1, size)
+    reach = networks[0].reach
+    return SwapTable(
+        reach=reach,
+        episodes=sum(int(pairs.kept.sum()) for pairs in networks),
+        levels=sum(len(pairs.kept) for pairs in networks),
+        in_view=_effects(networks, [pairs.in_view for pairs in networks]),
+        out_of_view=_effects(networks, [~pairs.in_view for pairs in networks]),
+        by_distance=[
+            _effects(networks, [pairs.distance == far for pairs in networks]).at(far, reach)
+            for far in range(1, networks[0].episodes.size)
         ],
-    }
+    )
 
 
-def _effect(networks: list[Pairs], chosen: list[np.ndarray]) -> dict[str, Any]:
-    """The mean D_JS over networks, each by its own mean over the pairs that are kept and chosen."""
+def _effects(networks: list[Pairs], chosen: list[np.ndarray]) -> SwapEffects:
+    """Of the pairs that are kept and chosen."""
     chosen = [mine & pairs.kept for pairs, mine in zip(networks, chosen)]
-    row: dict[str, Any] = {"pairs": sum(int(mine.sum()) for mine in chosen)}
-    for what in ("policy", "belief"):
+
+    def effect(what: str) -> SwapEffect:
         effects = [getattr(pairs, what)[mine] for pairs, mine in zip(networks, chosen) if mine.any()]
-        if effects:
-            mean, interval = mean_interval(np.array([effect.mean() for effect in effects]))
-            largest = float(max(effect.max() for effect in effects))
-            row[what] = {"mean": mean, "interval": interval, "largest": largest, "networks": len(effects)}
-        else:
-            row[what] = NOTHING | {"largest": float("nan"), "networks": 0}
-    return row
+        over = mean_interval(np.array([effect.mean() for effect in effects]))
+        largest = max((float(effect.max()) for effect in effects), default=float("nan"))
+        return SwapEffect(**vars(over), largest=largest)
+
+    return SwapEffects(sum(int(mine.sum()) for mine in chosen), effect("policy"), effect("belief"))
 
 
 # --- Claims
 
 
-def swap_claims(tables: dict[str, dict[str, Any]]) -> list[Claim]:
+def swap_claims(tables: dict[str, SwapTable]) -> list[Claim]:
     """F1 where there are sighted agents, F7 where all fields of view are there to compare.
 
     What could not be measured, for want of pairs or of a second network, is left out: it was not refuted.
@@ -203,19 +234,15 @@ def swap_claims(tables: dict[str, dict[str, Any]]) -> list[Claim]:
     return [claim for claim in claims if claim is not None]
 
 
-def measured(effects: Iterable[dict[str, Any]]) -> bool:
-    return all(np.isfinite([effect["mean"], *effect["interval"]]).all() for effect in effects)
-
-
-def seen_swaps_only(tables: dict[str, dict[str, Any]], sighted: list[str]) -> Claim | None:
+def seen_swaps_only(tables: dict[str, SwapTable], sighted: list[str]) -> Claim | None:
     """None where it was not measured. An effect out of view decides it, whatever is missing."""
-    seen = {name: tables[name]["in_view"]["policy"] for name in sighted}
-    unseen = [table["out_of_view"]["policy"]["largest"] for table in tables.values()]
+    seen = {name: tables[name].in_view.policy for name in sighted}
+    unseen = [table.out_of_view.policy.largest for table in tables.values()]
     largest = max((largest for largest in unseen if np.isfinite(largest)), default=float("nan"))
-    if not largest > 0 and not (largest == 0 and measured(seen.values())):
+    if not largest > 0 and not (largest == 0 and all(effect.measured for effect in seen.values())):
         return None
-    weakest = min(seen, key=lambda name: seen[name]["mean"] if np.isfinite(seen[name]["mean"]) else -1)
-    lows = [effect["interval"][0] for effect in seen.values()]
+    weakest = min(seen, key=lambda name: seen[name].mean if np.isfinite(seen[name].mean) else -1)
+    lows = [effect.low for effect in seen.values()]
     return Claim(
         "F1",
         STATEMENTS["F1"],
@@ -223,33 +250,33 @@ def seen_swaps_only(tables: dict[str, dict[str, Any]], sighted: list[str]) -> Cl
             largest == 0 and all(low > NOTICEABLE for low in lows),
             largest == 0 and all(low > 0 for low in lows),
         ),
-        seen[weakest]["mean"],
-        seen[weakest]["interval"],
+        seen[weakest].mean,
+        seen[weakest].interval,
         f"nats of D_JS between next-step policies, swap in view, least of all sighted conditions ({weakest})",
         "reproduced: the largest D_JS of any swap out of view is exactly 0, and the interval of the mean D_JS in view "
         f"is above {NOTICEABLE} for every sighted condition that was measured; partly: above 0 instead",
         paper="Fig. 12a, left: D_JS drops to 0 beyond the field of view",
-        detail={"largest_out_of_view": largest} | {name: effect["mean"] for name, effect in seen.items()},
+        detail={"largest_out_of_view": largest} | {name: effect.mean for name, effect in seen.items()},
     )
 
 
-def hypersensitive(tables: dict[str, dict[str, Any]]) -> Claim | None:
+def hypersensitive(tables: dict[str, SwapTable]) -> Claim | None:
     """None where it was not measured."""
-    near = {name: tables[name]["by_distance"][0]["policy"] for name in ("3x3", *WIDTHS)}
-    if not measured(near.values()):
+    near = {name: tables[name].by_distance[0].policy for name in ("3x3", *WIDTHS)}
+    if not all(effect.measured for effect in near.values()):
         return None
     small, others = near["3x3"], [near[name] for name in WIDTHS]
     return Claim(
         "F7",
         STATEMENTS["F7"],
         verdict(
-            all(small["interval"][0] > other["interval"][1] for other in others),
-            all(small["mean"] > other["mean"] for other in others),
+            all(small.above(other) for other in others),
+            all(small.mean > other.mean for other in others),
         ),
-        small["mean"],
-        small["interval"],
+        small.mean,
+        small.interval,
         "nats of D_JS between next-step policies, swaps at distance 1, 3×3 agents",
         "reproduced: above that of 5×5, 7×7 and 9×9 agents, intervals apart; partly: above each of them",
         paper="Fig. 12c: 3×3 well above 9×9, with 5×5 and 7×7 between",
-        detail={name: effect["mean"] for name, effect in near.items()},
+        detail={name: effect.mean for name, effect in near.items()},
     )

@@ -1,12 +1,13 @@
 """One swap in view and one out of view, as in Fig. 10: the way to the subgoal, and how two worlds go on from there."""
 
+import dataclasses
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Key, Scalar
+from jaxtyping import Array, Float, Int, Key, Scalar
 
 from ...agents.actor_critic import DeepAgent
 from ...agents.agent import Agent
@@ -15,12 +16,46 @@ from ...episodes.rollout import RolloutState, finish_rollout
 from ...episodes.targets import GAMMAS, successor_maps
 from ...support.trees import pick
 from ...world.gridworld import World
-from ..analysis.examples import first_of, plain_episode, plain_snapshot
+from ..analysis.examples import PlainEpisode, PlainSnapshot, first_of, plain_episode, plain_snapshot
 from .swap_effects import BATCH, Pairs, after_swap, look_around, without_swaps
 from .visibility import distance, visibility_map
 
 EXAMPLE_ROLLOUTS = 200  # from each of the two worlds, as in the paper
 LONG_WAY = 5  # steps to the subgoal: enough of a way to be looked at
+
+
+@dataclasses.dataclass(frozen=True)
+class Future:
+    """One of the two worlds, and how it goes on."""
+
+    state: PlainSnapshot
+    policy: list[float]  # of the next action
+    belief: Float[np.ndarray, "kind place"]  # as the agent reports it
+    successor: Float[np.ndarray, "gamma row col"]  # the mean of its rollouts
+    predicted_belief: Float[np.ndarray, "kind place"] | None = None  # by an observer, where one was asked
+
+
+@dataclasses.dataclass(frozen=True)
+class SwapExample:
+    rule: str  # by which it was chosen
+    network: int
+    level: int
+    draw: int  # of the swaps of that level
+    preferred: int
+    field_of_view: int
+    distance: int
+    policy_change: float  # D_JS
+    belief_change: float
+    episode: PlainEpisode  # the way to the subgoal
+    visibility: Int[np.ndarray, "row col"]  # 0 never, 1 before, 2 now
+    rollouts: int
+    gammas: tuple[float, ...]
+    no_swap: Future
+    swap: Future
+
+
+SwapExamples = dict[str, SwapExample | None]
+"""`in_view` and `out_of_view`; None where no pair is of that kind."""
 
 
 def swap_examples(
@@ -29,18 +64,39 @@ def swap_examples(
     pairs: list[Pairs],
     world: World,
     rollouts: int = EXAMPLE_ROLLOUTS,
-) -> dict[str, Any]:
-    """By the rule that each example carries, networks in order, best first; None where no pair is of that kind."""
+) -> SwapExamples:
+    """By the rule that each example carries, networks in order, best first."""
     world = without_swaps(world)
-    examples = {}
-    for name, (rule, *wishes) in _wishes(agents, pairs, world).items():
+
+    def example(rule: str, *wishes: np.ndarray) -> SwapExample | None:
         chosen = first_of(*wishes)
-        examples[name] = None
-        if chosen is not None:
-            network, swap, level = (int(i) for i in np.unravel_index(chosen, _shape(pairs)))
-            about = {"rule": rule, "network": network, "level": level, "draw": swap}
-            examples[name] = about | _example(key, agents[network], pairs[network], swap, level, world, rollouts)
-    return examples
+        if chosen is None:
+            return None
+        network, swap, level = (int(i) for i in np.unravel_index(chosen, _shape(pairs)))
+        agent, pair = agents[network], pairs[network]
+        episode, rollout_state = pick((pair.episodes, pair.rollout_state), level)
+        swapped = after_swap(rollout_state, pair.object_cells[swap, level])
+        cells = np.append(np.asarray(episode.agent_cells)[: int(episode.length)], episode.final_cell)
+        return SwapExample(
+            rule=rule,
+            network=network,
+            level=level,
+            draw=swap,
+            preferred=int(agent.preferred),
+            field_of_view=2 * pair.reach + 1,
+            distance=int(pair.distance[swap, level]),
+            policy_change=float(pair.policy[swap, level]),
+            belief_change=float(pair.belief[swap, level]),
+            episode=plain_episode(episode),
+            visibility=visibility_map(cells, pair.reach, world.size),
+            rollouts=rollouts,
+            gammas=GAMMAS,
+            # the same draws in both worlds: what differs comes from the swap
+            no_swap=_future(key, agent, rollout_state, world, rollouts),
+            swap=_future(key, agent, swapped, world, rollouts),
+        )
+
+    return {name: example(*wishes) for name, wishes in _wishes(agents, pairs, world).items()}
 
 
 def _shape(pairs: list[Pairs]) -> tuple[int, ...]:
@@ -87,46 +143,17 @@ def _good_to_see(episodes: Episode) -> np.ndarray:
     return np.array(simple) & (lengths >= LONG_WAY)
 
 
-def _example(
-    key: Key[Scalar, ""],
-    agent: DeepAgent,
-    pair: Pairs,
-    swap: int,
-    level: int,
-    world: World,
-    rollouts: int,
-) -> dict[str, Any]:
-    episode, rollout_state = pick((pair.episodes, pair.rollout_state), level)
-    cells = np.append(np.asarray(episode.agent_cells)[: int(episode.length)], episode.final_cell)
-    return {
-        "preferred": int(agent.preferred),
-        "field_of_view": 2 * pair.reach + 1,
-        "distance": int(pair.distance[swap, level]),
-        "policy_change": float(pair.policy[swap, level]),
-        "belief_change": float(pair.belief[swap, level]),
-        "episode": plain_episode(episode),
-        "visibility": visibility_map(cells, pair.reach, world.size).tolist(),  # 0 never, 1 before, 2 now
-        "rollouts": rollouts,
-        "gammas": list(GAMMAS),
-        # the same draws in both worlds: what differs comes from the swap
-        "no_swap": _future(key, agent, rollout_state, world, rollouts),
-        "swap": _future(key, agent, after_swap(rollout_state, pair.object_cells[swap, level]), world, rollouts),
-    }
-
-
-def _future(
-    key: Key[Scalar, ""], agent: DeepAgent, rollout_state: RolloutState, world: World, rollouts: int
-) -> dict[str, Any]:
+def _future(key: Key[Scalar, ""], agent: DeepAgent, rollout_state: RolloutState, world: World, rollouts: int) -> Future:
     state = rollout_state.state
     alone = pick(rollout_state, None)
     policy, belief = look_around(agent, alone, world)
     maps = empirical_successors(key, agent, rollout_state, world, rollouts)
-    return {
-        "state": plain_snapshot(Snapshot(state.walls, state.agent_cell, state.object_cells)),
-        "policy": np.asarray(policy[0], float).tolist(),
-        "belief": np.asarray(belief[0], float).tolist(),
-        "successor": np.asarray(maps, float).tolist(),
-    }
+    return Future(
+        state=plain_snapshot(Snapshot(state.walls, state.agent_cell, state.object_cells)),
+        policy=np.asarray(policy[0], float).tolist(),
+        belief=np.asarray(belief[0], float),
+        successor=np.asarray(maps, float),
+    )
 
 
 @eqx.filter_jit

@@ -1,7 +1,6 @@
 """What agents, and an observer, make of the hand-made Sally-Anne test: do they turn back to where A was? (Fig. 11b)"""
 
 import dataclasses
-from typing import Any, Literal, get_args
 
 import jax
 import jax.numpy as jnp
@@ -16,17 +15,15 @@ from ...observer.tomnet import ToMnet
 from ...support.progress import stage
 from ...support.trees import pick, stack
 from ...world.gridworld import ACTIONS, World
-from ..analysis.examples import plain_episode, plain_snapshot
-from ..claims.statistics import mean_interval
+from ..analysis.examples import PlainEpisode, PlainSnapshot, plain_episode, plain_snapshot
+from ..claims.statistics import UNKNOWN, Estimate, mean_interval
 from ..experiment import AgentPool
 from .counterfactuals import check_observer, predict_counterfactuals
 from .natural_swaps import watch
 from .scenarios import Scenario, exchanges, lead, stacked
-from .swap_curves import UNKNOWN
+from .swap_curves import WHO, PairMean, SideBySide, SwapTest, Who
 from .swap_effects import after_swap, look_around, without_swaps
 
-Who = Literal["agents", "observer"]
-WHO: tuple[Who, ...] = get_args(Who)
 DISTANCES_DRAWN = (2, 4)  # distances drawn in Fig. 11a: one in view of a 5×5 agent, and one that is not
 
 
@@ -90,28 +87,36 @@ def queries(worlds: list[RolloutState]) -> Snapshot:
 # --- Tables
 
 
-def turning_table(turns: Turns) -> dict[str, Any]:
-    """By distance and side of the field of view: Δπ_L, the relative drop, with intervals over networks."""
+@dataclasses.dataclass(frozen=True)
+class TurningTable(SwapTest):
+    """Probabilities of turning back, "no_swap" and "swap", and Δπ_L, the relative "drop"; intervals over networks."""
+
+    gap: dict[Who, Estimate]  # the drop in view less that out of view
+
+
+def turning_table(turns: Turns) -> TurningTable:
     seen = turns.distance <= turns.reach
-    return {
-        "reach": turns.reach,
-        "networks": len(np.unique(turns.networks)),
-        "in_view": _row(turns, seen),
-        "out_of_view": _row(turns, ~seen),
-        "gap": {who: _summary(_drop(turns, who, seen)[1] - _drop(turns, who, ~seen)[1]) for who in WHO},
-        "by_distance": [
-            {"distance": int(far), "in_view": bool(far <= turns.reach)} | _row(turns, turns.distance == far)
-            for far in np.unique(turns.distance)
+    return TurningTable(
+        reach=turns.reach,
+        networks=len(np.unique(turns.networks)),
+        in_view=_row(turns, seen),
+        out_of_view=_row(turns, ~seen),
+        gap={who: _over_all(_drop(turns, who, seen)[1] - _drop(turns, who, ~seen)[1]) for who in WHO},
+        by_distance=[
+            _row(turns, turns.distance == far).at(far, turns.reach) for far in np.unique(turns.distance).tolist()
         ],
-    }
+    )
 
 
-def _row(turns: Turns, chosen: np.ndarray) -> dict[str, Any]:
-    row: dict[str, Any] = {"pairs": int(chosen.sum()) * turns.agents.shape[0] * (turns.agents.shape[2] - 1)}
-    for who in WHO:
+def _row(turns: Turns, chosen: np.ndarray) -> SideBySide:
+    pairs = int(chosen.sum()) * turns.agents.shape[0] * (turns.agents.shape[2] - 1)
+
+    def means(who: Who) -> dict[str, PairMean]:
         (without, swap), drop = _drop(turns, who, chosen)
-        row[who] = {"no_swap": _summary(without), "swap": _summary(swap), "drop": _summary(drop)}
-    return row
+        named = {"no_swap": without, "swap": swap, "drop": drop}
+        return {what: PairMean(**vars(_over_all(values)), pairs=pairs) for what, values in named.items()}
+
+    return SideBySide(pairs, means("agents"), means("observer"))
 
 
 def _drop(turns: Turns, who: Who, chosen: np.ndarray) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
@@ -124,24 +129,36 @@ def _drop(turns: Turns, who: Who, chosen: np.ndarray) -> tuple[tuple[np.ndarray,
     return (without, without - drop), drop / np.maximum(without, 1e-9)
 
 
-def _summary(values: np.ndarray) -> dict[str, Any]:
-    known = len(values) and np.isfinite(values).all()
-    return dict(zip(("mean", "interval"), mean_interval(values) if known else (float("nan"), UNKNOWN)))
+def _over_all(values: np.ndarray) -> Estimate:
+    """Unknown unless it was measured of every network."""
+    return mean_interval(values) if np.isfinite(values).all() else UNKNOWN
 
 
-def pictures(scenarios: list[Scenario], agent: DeepAgent, world: World) -> list[dict[str, Any]]:
-    """Fig. 11a: the way to the subgoal, and what may be there then, at a distance in view and one out of view."""
+@dataclasses.dataclass(frozen=True)
+class Picture:
+    """Fig. 11a: the way to the subgoal, and what may be there then."""
+
+    distance: int
+    back: int
+    preferred: int
+    episode: PlainEpisode
+    no_swap: PlainSnapshot
+    swap: PlainSnapshot
+
+
+def pictures(scenarios: list[Scenario], agent: DeepAgent, world: World) -> list[Picture]:
+    """At a distance in view, and at one out of view."""
     shown = [next(each for each in scenarios if each.distance == far) for far in DISTANCES_DRAWN]
     way, worlds = play_scenarios(agent, int(agent.preferred), shown, world)
     asked = queries(worlds[:2])
     return [
-        {
-            "distance": each.distance,
-            "back": each.back,
-            "preferred": int(agent.preferred),
-            "episode": plain_episode(pick(way, number)),
-            "no_swap": plain_snapshot(pick(asked, (0, number))),
-            "swap": plain_snapshot(pick(asked, (1, number))),
-        }
+        Picture(
+            distance=each.distance,
+            back=each.back,
+            preferred=int(agent.preferred),
+            episode=plain_episode(pick(way, number)),
+            no_swap=plain_snapshot(pick(asked, (0, number))),
+            swap=plain_snapshot(pick(asked, (1, number))),
+        )
         for number, each in enumerate(shown)
     ]
