@@ -102,7 +102,7 @@ def main() -> None:
             returns = tuple(earned[mine].tolist())
             population = Population(of_one, CONDITIONS[name], returns, tuple(range(len(mine))), (), {})
             table = acts_on_memory(canonical_agents(population), scenarios, plain.world)
-            back, never = (plus_minus(np.array(table[what]["each"])) for what in ("beyond_view", "never_there"))
+            back, never = (plus_minus(np.array(mean.each)) for mean in (table.beyond_view, table.never_there))
             print(f"  {name:14} return {plus_minus(earned[mine])}  back {back}  never there {never}", flush=True)
 
 
