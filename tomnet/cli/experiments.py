@@ -1,0 +1,199 @@
+"""Commands about experiments: `list`, `run`, `evaluate`, `figures`."""
+
+import dataclasses
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, arg
+
+from ..support.errors import BadFile
+from .arguments import Seed, check_between, check_resume, check_seed, check_writable
+from .console import print_claims, print_json, print_table
+
+if TYPE_CHECKING:
+    from ..experiments.experiment import Experiment, Result
+
+FEWEST_AGENTS = 20  # with fewer, some of the groups that an evaluation compares are empty
+MOST_AGENTS = 10_000  # ten times what the published numbers rest on; all are in memory at once
+
+Name = Annotated[Positional[str], arg(metavar="NAME", help="an experiment; `tomnet list` names them")]
+Agents = Annotated[int | None, arg(metavar="N", help="how many", help_behavior_hint="(default: 500)")]
+
+
+@dataclasses.dataclass
+class List:
+    """Every experiment: its place in the paper, how long it takes to train, whether it is pretrained."""
+
+    claims: bool = False
+    """say what each claim is instead"""
+
+    def __call__(self) -> None:
+        if self.claims:
+            from ..experiments.claims.statements import STATEMENTS
+            from ..experiments.registry import EXPERIMENTS
+
+            homes = {claim: experiment.name for experiment in EXPERIMENTS.values() for claim in experiment.claims}
+            print_table(
+                ("claim", "what the paper says", "decided by"), [(*row, homes[row[0]]) for row in STATEMENTS.items()]
+            )
+            return
+        from .. import zoo
+        from ..experiments.experiment import PRESETS
+        from ..experiments.registry import EXPERIMENTS
+
+        columns = ("experiment", "section", "figures", "claims", *PRESETS)
+        rows = [
+            (
+                experiment.name,
+                experiment.section,
+                ", ".join(experiment.figures),
+                " ".join(experiment.claims),
+                *(experiment.minutes.get(preset, "") for preset in PRESETS),
+            )
+            for experiment in EXPERIMENTS.values()
+        ]
+        print_table(columns, rows, "minutes to train, where measured: full on an H200, the others on two cores")
+        missing = [name for name in EXPERIMENTS if not zoo.available(name)]
+        print(textwrap.fill(f"not pretrained: {', '.join(missing)}", 80) if missing else "all are pretrained")
+
+
+@dataclasses.dataclass
+class Run:
+    """Train the observers of an experiment, evaluate them on fresh agents, draw the figures."""
+
+    name: Name
+    observer: Annotated[
+        str | None,
+        arg(metavar="OBSERVER", help="train this one alone, and evaluate nothing", help_behavior_hint="(default: all)"),
+    ] = None
+    preset: Annotated[
+        str, arg(metavar="PRESET", help="smoke (hardly trains), laptop (two cores) or full (one GPU)")
+    ] = "laptop"
+    seed: Annotated[int, arg(metavar="N", help="of the weights and of the agents met")] = 0
+    out: Annotated[
+        Path | None,
+        arg(metavar="DIR", help="the run folder", help_behavior_hint="(default: runs/NAME-PRESET-SEED)"),
+    ] = None
+    resume: bool = False
+    """go on with the run in that folder"""
+
+    def __call__(self) -> None:
+        from ..experiments.registry import find
+        from ..experiments.run import check_preset, find_observer, run, train_observer
+        from ..figures import save_figures
+        from ..observer.training import OBSERVER
+
+        experiment = find(self.name)
+        check_preset(self.preset)
+        only = None if self.observer is None else find_observer(experiment, self.preset, self.observer)
+        check_seed(self.seed)
+        folder = self.out or Path("runs") / f"{self.name}-{self.preset}-{self.seed}"
+        check_run_folder(folder, experiment.name, self.preset, self.resume)
+        check_writable(folder)
+        if only is not None:
+            train_observer(experiment, only, self.preset, self.seed, folder / only.name, self.resume)
+            trained = folder / only.name / OBSERVER
+            print(f"{trained}; `tomnet evaluate {experiment.name} --model {trained}` measures it")
+            return
+        result = run(experiment, self.preset, self.seed, folder, resume=self.resume)
+        save_figures(result, folder / "figures")
+        print_claims(result)
+        print(f"{folder}/result.json, {folder}/figures")
+
+
+@dataclasses.dataclass
+class Evaluate:
+    """Measure observers, pretrained ones by default, on fresh agents and levels."""
+
+    name: Name
+    seed: Seed = 1
+    model: Annotated[
+        Path | None,
+        arg(
+            metavar="FILE",
+            help="a run folder, or an observer file that takes the place of the pretrained one",
+            help_behavior_hint="(default: pretrained)",
+        ),
+    ] = None
+    agents: Agents = None
+    out: Annotated[
+        Path | None,
+        arg(metavar="DIR", help="also write result.json and the figures here", help_behavior_hint="(default: no)"),
+    ] = None
+    json: bool = False
+    """print claims, tables and environment as JSON"""
+
+    def __call__(self) -> None:
+        from ..experiments.registry import find
+
+        result = measure(find(self.name), self.model, self.agents, self.seed)
+        if self.out is not None:
+            from ..experiments.run import RESULT
+            from ..figures import save_figures
+            from ..support.files import write_json
+
+            write_json(self.out / RESULT, result.to_json())
+            save_figures(result, self.out / "figures")
+        if self.json:
+            from ..report.page import summary
+
+            print_json(summary([result]))
+        else:
+            print_claims(result)
+
+
+@dataclasses.dataclass
+class Figures:
+    """Draw the figures of a finished run again, from its result.json."""
+
+    folder: Annotated[Positional[Path], arg(metavar="DIR", help="the run folder")]
+
+    def __call__(self) -> None:
+        from ..experiments.registry import find
+        from ..experiments.run import load_result
+        from ..figures import save_figures
+
+        result = load_result(self.folder)
+        find(result.experiment)
+        check_writable(self.folder / "figures")
+        for path in save_figures(result, self.folder / "figures"):
+            print(path)
+
+
+def check_run_folder(folder: Path, experiment: str, preset: str, resume: bool) -> None:
+    """A run that was started or finished there is touched on demand only, and by a run of the same kind."""
+    from ..experiments.run import RESULT
+    from ..support.run_folder import CONFIG, read_run
+
+    runs = [run for path in folder.glob(f"*/{CONFIG}") if (run := read_run(path.parent, "observer"))]
+    found = bool(runs) or (folder / RESULT).exists()
+    check_resume(resume, folder, found)
+    if found and not resume:
+        raise BadFile(folder, "holds a run already", "--resume goes on with it, --out names another folder")
+    for about in (run.about for run in runs):
+        if (about.get("experiment"), about.get("preset")) != (experiment, preset):
+            other = f"holds a run of {about['experiment']} with preset {about['preset']}"
+            raise BadFile(folder, other, "--out names another folder")
+
+
+def measure(experiment: "Experiment", model: Path | None, agents: int | None, seed: int) -> "Result":
+    """Observers from the zoo, a run folder or a file, evaluated on agents that they have never met."""
+    from .. import zoo
+    from ..experiments.run import AGENTS, check_agents, evaluate
+
+    check_seed(seed)
+    agents = AGENTS["laptop"] if agents is None else agents
+    check_between("agents", agents, FEWEST_AGENTS, MOST_AGENTS)
+    if model is None:
+        loaded = zoo.load_all(experiment.name)
+    elif model.is_dir():
+        loaded = zoo.load_run(model, experiment.name)
+    else:
+        observer, about = zoo.read(model, experiment.name)
+        alone = zoo.observer_names(experiment.name) == [about["observer"]]
+        loaded = ({} if alone else zoo.load_all(experiment.name)) | {about["observer"]: (observer, about)}
+    check_agents(experiment, {name: about for name, (_, about) in loaded.items()})
+    observers = {name: observer for name, (observer, _) in loaded.items()}
+    preset = " and ".join(sorted({about["preset"] for _, about in loaded.values()}))
+    return evaluate(experiment, observers, preset=preset, agents=agents, seed=seed)
