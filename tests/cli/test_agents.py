@@ -4,12 +4,12 @@ import dataclasses
 import json
 import os
 import signal
+from functools import partial
 
 import pytest
 from agents.small import SMALL, made_up_population
 from figures.hand_made_agents import recorded, tables
 
-from tomnet import zoo
 from tomnet.agents import population_training
 from tomnet.agents.population import load_population, save_population
 from tomnet.cli import agents
@@ -21,38 +21,18 @@ from tomnet.experiments.claims.statistics import Estimate
 from tomnet.support.files import read_json, read_jsonl, write_json
 from tomnet.support.run_folder import Run, enter_run
 
+pytestmark = pytest.mark.usefixtures("here")
+
 
 @pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    """Every test in a folder of its own, this process left as it is, and a preset that takes no time."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(cli, "prepare_cpu", lambda: None)
-    monkeypatch.setattr(zoo, "FOLDER", tmp_path / "zoo")
+def quick(monkeypatch):
+    """A preset that takes no time."""
     monkeypatch.setitem(population_training.POPULATION_PRESETS, "smoke", SMALL)
-    return tmp_path
 
 
 @pytest.fixture
-def tomnet(capsys):
-    def run(*args) -> tuple[int, str, str]:
-        code = cli.main(["agents", *map(str, args)])
-        return code, *capsys.readouterr()
-
-    return run
-
-
-@pytest.fixture
-def refusal(tomnet):
-    """The one line that comes with exit code 2."""
-
-    def run(*args) -> str:
-        code, out, err = tomnet(*args)
-        assert (code, out) == (2, "")
-        assert err.startswith("tomnet: ")
-        assert err.count("\n") == 1
-        return err
-
-    return run
+def tomnet(tomnet):
+    return partial(tomnet, "agents")
 
 
 @pytest.fixture

@@ -15,7 +15,6 @@ from experiments.minds_small import save_populations
 from figures.hand_made import hand_made
 from helpers import made_up, says
 
-from tomnet import zoo
 from tomnet.agents.population import load_condition
 from tomnet.cli import main as cli
 from tomnet.cli.arguments import check_writable
@@ -31,41 +30,11 @@ from tomnet.support.files import load_arrays, read_jsonl, write_json
 from tomnet.support.interrupts import Interrupted
 from tomnet.support.run_folder import Run, enter_run
 
+pytestmark = pytest.mark.usefixtures("here")
+
 NAME, OBSERVERS = "goal-inference", ["2d", "8d"]
 ROOT = Path(__file__).parents[2]
 CONFIG = ObserverConfig(channels=2, character_channels=2, character_depth=1, torso_depth=1)
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    """Every test in a folder of its own, and this process left as it is."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(cli, "prepare_cpu", lambda: None)
-    monkeypatch.setattr(zoo, "FOLDER", tmp_path / "zoo")
-    return tmp_path
-
-
-@pytest.fixture
-def tomnet(capsys):
-    def run(*args) -> tuple[int, str, str]:
-        code = cli.main([str(arg) for arg in args])
-        return code, *capsys.readouterr()
-
-    return run
-
-
-@pytest.fixture
-def refusal(tomnet):
-    """The one line that comes with exit code 2."""
-
-    def run(*args) -> str:
-        code, out, err = tomnet(*args)
-        assert (code, out) == (2, "")
-        assert err.startswith("tomnet: ")
-        assert err.count("\n") == 1
-        return err
-
-    return run
 
 
 def save_observers(folder: Path, pattern: str, preset: str = "smoke") -> None:
