@@ -196,7 +196,7 @@ def main() -> None:
     steps = {
         "PyTorch": torch_step(spec.observer, encounters, channels_last=False),
         "PyTorch, channels last": torch_step(spec.observer, encounters, channels_last=True),
-        "tomnet": lambda: one_step(state, encounters, spec.training, Capacity(capacity)),
+        "tomnet": lambda: one_step(jax.random.key(0), state, encounters, spec.training, Capacity(capacity)),
     }
     wall: dict[str, list[float]] = {name: [] for name in steps}
     processor: dict[str, list[float]] = {name: [] for name in steps}

@@ -296,13 +296,21 @@ def test_a_mistake_is_answered_in_one_line(args, why, refusal):
     assert why in refusal(*args)
 
 
-@pytest.mark.parametrize("found", ["result.json", "2d/config.json", "2d/checkpoint.safetensors"])
-def test_a_folder_with_a_run_is_left_alone(found, refusal, here):
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        ("result.json", "holds a run already; --resume goes on with it"),
+        ("2d/config.json", "config.json: not JSON"),
+        ("2d/checkpoint.safetensors", "holds something else than a run that trains an observer"),
+    ],
+)
+def test_a_folder_with_a_run_is_left_alone(found, why, refusal, here):
     (here / "run" / "2d").mkdir(parents=True)
     (here / "run" / found).write_text("precious")
-    assert "--out names another folder" in refusal("run", NAME, "--preset", "smoke", "--out", here / "run")
+    assert why in refusal("run", NAME, "--preset", "smoke", "--out", here / "run")
     assert (here / "run" / found).read_text() == "precious"
-    assert [path.name for path in (here / "run").rglob("*") if path.is_file()] == [Path(found).name]
+    left = {path.name for path in (here / "run").rglob("*") if path.is_file()} - {".lock"}
+    assert left == {Path(found).name}
 
 
 def test_a_run_that_never_was_is_not_resumed(refusal, here):

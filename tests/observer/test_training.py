@@ -5,6 +5,7 @@ The agents here always take the same action, so one look at the past tells every
 
 import errno
 import os
+import shutil
 import signal
 import threading
 from contextlib import suppress
@@ -40,7 +41,8 @@ from tomnet.support.errors import BadFile, BadSetting, TomnetError
 from tomnet.support.files import RunLock, load_arrays, read_jsonl
 from tomnet.support.interrupts import Interrupted, stop_requests
 from tomnet.support.run_folder import CHECKPOINT, METRICS, read_run
-from tomnet.support.streams import EVALUATION_STREAM, HELD_OUT_STREAM, TRAIN_STREAM, WEIGHT_STREAM, stream
+from tomnet.support.streams import EVALUATION_STREAM, HELD_OUT_STREAM, NOISE_STREAM, TRAIN_STREAM, WEIGHT_STREAM, stream
+from tomnet.support.trees import pick
 
 OBSERVER_CONFIG = ObserverConfig(
     size=5,
@@ -195,9 +197,9 @@ def test_steps_in_one_program_are_the_same_as_one_by_one():
     """On a GPU a chunk is one program; on the CPU it goes step by step."""
     state = first_state(OBSERVER_CONFIG, TRAINING, 0)
     batches = jax.tree.map(lambda leaf: leaf.reshape(2, 4, *leaf.shape[1:]), favourites(jax.random.key(0), 8))
-    together, losses = many_steps(state, batches, TRAINING, Capacity(16))
+    together, losses = many_steps(jax.random.key(0), state, batches, TRAINING, Capacity(16))
     for i in range(2):
-        state, row = one_step(state, jax.tree.map(lambda leaf, i=i: leaf[i], batches), TRAINING, Capacity(16))
+        state, row = one_step(jax.random.key(0), state, pick(batches, i), TRAINING, Capacity(16))
         assert np.isclose(row["action"], losses["action"][i], atol=1e-5)
     for one, other in zip(jax.tree.leaves(together), jax.tree.leaves(state), strict=True):
         assert np.allclose(one, other, atol=1e-5)
@@ -325,7 +327,10 @@ def test_a_loss_taken_as_a_mean_over_objects_and_discounts_is_smaller_in_trainin
     config = replace(OBSERVER_CONFIG, heads=("successor",))
     batch = favourites(jax.random.key(0), 4)
     state = first_state(config, TRAINING, 0)
-    losses = [one_step(state, batch, replace(TRAINING, reduction=how), Capacity(16))[1] for how in ("sum", "mean")]
+    losses = [
+        one_step(jax.random.key(0), state, batch, replace(TRAINING, reduction=how), Capacity(16))[1]
+        for how in ("sum", "mean")
+    ]
     assert float(losses[0]["successor"]) == pytest.approx(3 * float(losses[1]["successor"]), rel=1e-5)
 
 
@@ -362,6 +367,16 @@ def test_a_run_killed_between_its_last_checkpoint_and_its_observer_has_it_once_r
     run(tmp_path, resume=True)
     assert (tmp_path / OBSERVER).exists()
     assert eqx.tree_equal(load_observer(tmp_path / OBSERVER)[0], finished[1])
+
+
+def test_a_finished_run_without_its_checkpoint_is_still_finished(finished, tmp_path, monkeypatch):
+    folder = tmp_path / "run"
+    shutil.copytree(finished[0], folder)
+    (folder / CHECKPOINT).unlink()
+    before = contents(folder)
+    monkeypatch.setattr(training, "run_chunk", None)  # calling it would be an error
+    assert eqx.tree_equal(run(folder, resume=True), finished[1])
+    assert contents(folder) == before
 
 
 def test_an_observer_that_no_run_here_made_is_left_alone(tmp_path):
@@ -420,7 +435,7 @@ def draw_encounters(**changed) -> dict:
         ({"config": replace(OBSERVER_CONFIG, size=7)}, "observer.size is 5, not 7"),
         ({"seed": 3, "plan": replace(TRAINING, batch=8)}, "training.batch is 4, not 8; seed is 0, not 3"),
         ({"identity": {"met": draw_encounters(share=0.6)}}, "met.species.share is 0.5, not 0.6"),
-        ({"identity": {"met": draw_encounters(mood="sunny")}}, "met.species.mood is nothing, not sunny"),
+        ({"identity": {"met": draw_encounters(mood="sunny")}}, "met.species.mood is missing, not sunny"),
     ],
     ids=["seed", "steps", "learning_rate", "batch", "observer_size", "two", "whom", "field"],
 )
@@ -529,17 +544,18 @@ def test_a_full_disk_leaves_the_last_checkpoint_loadable(finished, tmp_path, mon
 
 def test_no_two_streams_share_a_key_whatever_the_seed():
     """Each chunk of each seed, held-out agents, evaluation and weights: all start from keys of their own."""
-    assert len({TRAIN_STREAM, HELD_OUT_STREAM, WEIGHT_STREAM, EVALUATION_STREAM}) == 4
+    assert len({TRAIN_STREAM, HELD_OUT_STREAM, WEIGHT_STREAM, EVALUATION_STREAM, NOISE_STREAM}) == 5
 
     @jax.jit
     def keys(seeds):
         def of_seed(seed):
-            streams = jax.vmap(lambda which: jax.random.fold_in(jax.random.key(seed), which))(jnp.arange(4))
-            chunks = jax.vmap(lambda chunk: jax.random.fold_in(streams[TRAIN_STREAM], chunk))(jnp.arange(100))
-            return jax.random.key_data(jnp.concatenate([streams, chunks]))
+            streams = jax.vmap(lambda which: jax.random.fold_in(jax.random.key(seed), which))(jnp.arange(5))
+            later = jax.vmap(lambda which: jax.vmap(lambda i: jax.random.fold_in(streams[which], i))(jnp.arange(100)))
+            chunks_and_steps = later(jnp.asarray([TRAIN_STREAM, NOISE_STREAM])).reshape(-1)
+            return jax.random.key_data(jnp.concatenate([streams, chunks_and_steps]))
 
         return jax.vmap(of_seed)(seeds)
 
     made = np.asarray(keys(jnp.arange(50))).reshape(-1, 2)
-    assert len(np.unique(made, axis=0)) == 50 * 104
-    assert np.array_equal(jax.random.key_data(stream(7, HELD_OUT_STREAM)), made.reshape(50, 104, 2)[7, HELD_OUT_STREAM])
+    assert len(np.unique(made, axis=0)) == 50 * 205
+    assert np.array_equal(jax.random.key_data(stream(7, HELD_OUT_STREAM)), made.reshape(50, 205, 2)[7, HELD_OUT_STREAM])

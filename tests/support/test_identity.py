@@ -80,9 +80,9 @@ def test_a_view_that_has_no_fields_cannot_be_told_later():
             {"version": 1, "world": {"size": 9, "walls": 4}, "steps": 3},
             ["world.size is 9, not 11", "steps is 3, not nothing"],
         ),
-        ({"version": 1, "world": {"size": 11}, "steps": None}, ["world.walls is nothing, not 4"]),
-        ({"version": 1, "world": {"size": 11, "walls": 4, "mood": 1}, "steps": None}, ["world.mood is 1, not nothing"]),
-        ({"version": 1, "world": {"kind": "sea", "size": 9}, "steps": None}, ["world.kind is sea, not nothing"]),
+        ({"version": 1, "world": {"size": 11}, "steps": None}, ["world.walls is missing, not 4"]),
+        ({"version": 1, "world": {"size": 11, "walls": 4, "mood": 1}, "steps": None}, ["world.mood is 1, not missing"]),
+        ({"version": 1, "world": {"kind": "sea", "size": 9}, "steps": None}, ["world.kind is sea, not missing"]),
         ({"version": 0, "world": "World()"}, ["version is 0, not 1"]),
     ],
 )

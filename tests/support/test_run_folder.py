@@ -43,7 +43,7 @@ def test_who_finds_it_finished_has_no_part_in_it(begun):
 REFUSED = {
     "not resumed": (RUN, False, "holds a run already; --resume goes on with it, --out names another folder"),
     "others": (Run("observer", {"size": 5, "training": {"steps": 20}}, {}), True, "training.steps is 10, not 20"),
-    "another kind": (Run("population", RUN.settings, {}), True, "holds no run of this tomnet that trains a population"),
+    "another kind": (Run("population", RUN.settings, {}), True, "holds no run that trains a population"),
 }
 
 
@@ -74,5 +74,7 @@ def test_settings_that_cannot_be_read_are_left_alone(text, tmp_path):
 
 def test_a_run_of_another_version_is_refused_with_both(begun):
     write_json(begun / CONFIG, read_json(begun / CONFIG) | {"version": 9})
-    with pytest.raises(BadFile, match="has version 9, and this tomnet goes on with 1; --out names another folder"):
+    with pytest.raises(
+        BadFile, match="begun by another version, and this one goes on with version 1; --out names another folder"
+    ):
         read_run(begun, "observer")

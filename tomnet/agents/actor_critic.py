@@ -13,9 +13,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
 from ..support.errors import BadSetting, nearest
+from ..support.precision import usual_dtype
 from ..world.gridworld import ABSENT, ACTIONS, Outcome, State, World
 from ..world.views import PLANES, field, observation
-from .matrix_convolution import Convolution, ReadyConvolution, make_ready, usual_dtype
+from .matrix_convolution import Convolution, ReadyConvolution, make_ready
 
 LEAST = -1.0  # below all that a map of salience holds, which is not negative
 INPUT_PLANES = 16  # an observation's nine, filled up with zeros to a number that matrix units like
@@ -105,19 +106,15 @@ class Network(eqx.Module):
     config: NetworkConfig = eqx.field(static=True)
 
     def __init__(self, config: NetworkConfig, *, key: Key[Scalar, ""]):
-        keys = iter(jax.random.split(key, config.depth + 11))
+        keys = iter(jax.random.split(key, config.depth + 12))
         widths = [INPUT_PLANES] + [config.channels] * config.depth
         self.encoder = [Convolution(a, b, key=next(keys)) for a, b in zip(widths, widths[1:], strict=False)]
         self.told = eqx.nn.Linear(len(ACTIONS) + 1, config.channels, key=next(keys))
         gates = 4 * config.memory_channels
         self.look_gates = Convolution(config.channels, gates, key=next(keys))
         self.memory_gates = Convolution(config.memory_channels, gates, key=next(keys))
-        maps = config.channels + config.memory_channels
-        read = 2 * maps
-        self.salience = None
-        if config.read_out == "directions":
-            self.salience = eqx.nn.Linear(maps, config.salience_channels, key=jax.random.fold_in(key, 1))
-            read += WAYS * config.salience_channels
+        maps, directed = config.channels + config.memory_channels, config.read_out == "directions"
+        read = 2 * maps + (WAYS * config.salience_channels if directed else 0)
         self.hidden = eqx.nn.Linear(read, config.hidden, key=next(keys))
         self.policy = _small(eqx.nn.Linear(config.hidden, len(ACTIONS), key=next(keys)))
         self.value = eqx.nn.Linear(config.hidden, 1, key=next(keys))
@@ -125,6 +122,7 @@ class Network(eqx.Module):
         widths = [config.memory_channels, config.belief_channels, config.belief_channels, config.kinds]
         self.belief = [Convolution(a, b, key=next(keys)) for a, b in zip(widths, widths[1:], strict=False)]
         self.absent = eqx.nn.Linear(config.belief_channels, config.kinds, key=next(keys))
+        self.salience = eqx.nn.Linear(maps, config.salience_channels, key=next(keys)) if directed else None
         self.config = config
 
     def ready(self, dtype=jnp.float32) -> "Network":

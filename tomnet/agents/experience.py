@@ -5,9 +5,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
+from ..support.precision import usual_dtype
 from ..world.gridworld import ABSENT, Level, State, World, nothing_yet, reset_to_level, step_auto_reset
 from .actor_critic import Memory, Network, Rewards, Senses, forget, own_cell, sight
-from .matrix_convolution import usual_dtype
 
 
 class Moment(eqx.Module):

@@ -24,11 +24,6 @@ def usual_way() -> Way:
     return "patches" if jax.default_backend() == "cpu" else "rows"
 
 
-def usual_dtype():
-    """bf16 on a GPU, where it is the fast one; float32 on the CPU, where it is."""
-    return jnp.float32 if jax.default_backend() == "cpu" else jnp.bfloat16
-
-
 class ReadyConvolution(eqx.Module):
     matrix: Float[Array, "neighbourhood out"]
     bias: Float[Array, "channel_out"]

@@ -16,11 +16,11 @@ import optax
 from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
 from ..support.errors import BadSetting
+from ..support.precision import usual_dtype
 from ..support.trees import pick
 from ..world.gridworld import ABSENT, Level, World
 from .actor_critic import Memory, Network, NetworkConfig, Rewards, Senses, forget
 from .experience import Moment, OngoingEpisodes, Outputs, Unroll, act, look, outputs, start_episodes
-from .matrix_convolution import usual_dtype
 
 USUAL_REWARD = 0.1  # a reward beyond this, either way, is an event worth predicting
 

@@ -117,7 +117,7 @@ class Evaluate:
             from ..support.files import write_json
             from ..support.streams import EVALUATION_STREAM, stream
 
-            write_json(self.out / "result.json", result.to_json())
+            write_json(self.out / "result.json", result)
             lived = same_level(stream(self.seed, EVALUATION_STREAM), populations)
             panels = {**population_panels(result.tables), **species_panels(lived)}
             save(compose_all(panels), self.out / "figures")

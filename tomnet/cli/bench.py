@@ -188,7 +188,7 @@ def _training(what: str, spec: ObserverSpec, sizes: Sizes) -> Measurement:
         what,
         "encounters/s",
         count,
-        lambda: train_chunk(state, encounters, training, capacity),
+        lambda: train_chunk(jax.random.key(0), state, encounters, training, capacity),
         sizes.repeats,
         batch=training.batch,
     )

@@ -133,7 +133,7 @@ class Evaluate:
             from ..figures import save_figures
             from ..support.files import write_json
 
-            write_json(self.out / RESULT, result.to_json())
+            write_json(self.out / RESULT, result)
             save_figures(result, self.out / "figures")
         if self.json:
             from ..report.page import summary
@@ -173,7 +173,7 @@ def check_run_folder(folder: Path, experiment: str, preset: str, resume: bool) -
         raise BadFile(folder, "holds a run already", "--resume goes on with it, --out names another folder")
     for about in (run.about for run in runs):
         if (about.get("experiment"), about.get("preset")) != (experiment, preset):
-            other = f"holds a run of {about['experiment']} with preset {about['preset']}"
+            other = f"holds a run of {about.get('experiment')} with preset {about.get('preset')}"
             raise BadFile(folder, other, "--out names another folder")
 
 

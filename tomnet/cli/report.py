@@ -45,7 +45,7 @@ class Report:
                 say(f"      waits: {why}")
                 waiting.append(experiment.name)
                 continue
-            write_json(self.out / f"{experiment.name}.json", result.to_json())
+            write_json(self.out / f"{experiment.name}.json", result)
             results.append(result)
             verdicts = ", ".join(f"{claim.id} {shown_verdict(claim, result)}" for claim in result.claims)
             say(f"      {verdicts} ({result.seconds:.0f} s)")

@@ -165,7 +165,8 @@ def draw_encounters(
             told = play(play_key, agent, episodes)
             current, own, weigh = pick(told, slice(currents)), jnp.arange(currents), None
         else:
-            told, current = play(play_key, agent, episodes - 1), oversampled.play(order_key, agent, currents)
+            current_key = order_key  # these are not put in any order
+            told, current = play(play_key, agent, episodes - 1), oversampled.play(current_key, agent, currents)
             own, weigh = jnp.full(currents, episodes), oversampled.weigh  # none of them is among the past ones
         if shared:
             met = _shared_encounter(keys[0], told, current, own, encounter_spec, past, queries, weigh)

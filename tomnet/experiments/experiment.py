@@ -116,12 +116,15 @@ class ObserverSpec:
     observer: ObserverConfig
     training: TrainingConfig
     steps: int | None = None  # of each episode; None: until it ends
-    reuse: int = 1  # encounters drawn from each agent's episodes, where training shares none of them otherwise
+    reuse: int = 1  # encounters drawn from each agent's episodes: in training, where it shares none of them otherwise,
+    # and on held-out agents always
     home: str | None = None  # the experiment that trains it, where this one only borrows it
 
     def __post_init__(self):
         if "belief" in self.observer.heads and not self.species.beliefs:
             raise BadSetting("beliefs", False, f"the observer {self.name!r} learns beliefs, and nobody tells it any")
+        if self.species.beliefs and self.steps is not None:
+            raise BadSetting("steps", self.steps, "agents are asked for their beliefs until an episode ends")
         training, most = self.training, self.steps or self.world.step_limit
         if self.shares_episodes and not self.species.conditions:
             why = "only a pool of deep RL agents is asked about so often"

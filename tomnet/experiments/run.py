@@ -33,7 +33,7 @@ def run(experiment: Experiment, preset: str, seed: int, folder: Path, *, resume:
         for spec in experiment.specs(check_preset(preset))
     }
     result = evaluate(experiment, observers, preset=preset, agents=AGENTS[preset], seed=seed)
-    write_json(folder / RESULT, result.to_json())
+    write_json(folder / RESULT, result)
     return result
 
 
@@ -74,9 +74,8 @@ def evaluate(experiment: Experiment, observers: dict[str, ToMnet], *, preset: st
     with narrated(experiment.name):
         stage(f"{agents} agents act")
         tables, claims = experiment.evaluate(observers, agents, seed)
-    result = Result(experiment.name, preset, seed, tables, claims, round(time.monotonic() - started, 1), provenance())
-    result.environment["agents"] = agents
-    return result
+    seconds, environment = round(time.monotonic() - started, 1), provenance() | {"agents": agents}
+    return Result(experiment.name, preset, seed, tables, claims, seconds, environment)
 
 
 class OtherAgents(TomnetError):

@@ -1,4 +1,4 @@
-"""The Sally-Anne story in six pictures, from `experiments.story`'s tables."""
+"""The Sally-Anne story in six pictures, from `experiments.false_belief.story`'s tables."""
 
 import dataclasses
 

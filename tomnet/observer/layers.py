@@ -185,6 +185,13 @@ def pooled_width(channels: int, read_out: ReadOut) -> int:
     return channels if read_out == "pool" else 2 * channels
 
 
+def remembering(gates: Convolution) -> Convolution:
+    """The gates of an LSTM (write, forget, read, value), biased so that it remembers at first."""
+    channels = gates.kernel.shape[-1] // 4
+    forget = jnp.zeros(4 * channels).at[channels : 2 * channels].set(1.0)
+    return eqx.tree_at(lambda convolution: convolution.bias, gates, forget)
+
+
 class ConvLSTM(eqx.Module):
     """A convolutional LSTM cell on one map."""
 
@@ -193,8 +200,7 @@ class ConvLSTM(eqx.Module):
 
     def __init__(self, channels_in: int, channels: int, *, key: Key[Scalar, ""]):
         gates = Convolution(channels_in + channels, 4 * channels, key=key, bias=True)
-        forget = jnp.zeros(4 * channels).at[channels : 2 * channels].set(1.0)  # remember at first
-        self.gates = eqx.tree_at(lambda convolution: convolution.bias, gates, forget)
+        self.gates = remembering(gates)
         self.channels = channels
 
     def __call__(self, frames: Frames, memory: tuple[Maps, Maps]) -> tuple[Maps, Maps]:

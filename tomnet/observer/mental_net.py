@@ -12,8 +12,8 @@ from jaxtyping import Array, Float, Int, Key, Scalar
 
 from .config import ObserverConfig
 from .convolution import convolve_in_loop
-from .frames import WAVE, PackedFrames
-from .layers import Convolution, ResNet
+from .frames import WAVE, PackedFrames, spatialise
+from .layers import Convolution, ResNet, remembering
 
 Maps = Float[Array, "agent*query row col channel"]
 
@@ -29,9 +29,7 @@ class MentalNet(eqx.Module):
         resnet_key, look_key, remember_key, out_key = jax.random.split(key, 4)
         planes, channels = config.frame_planes + config.character_size, config.mental_channels
         self.resnet = ResNet(planes, channels, config.mental_depth, config.normalise, key=resnet_key)
-        look = Convolution(channels, 4 * channels, key=look_key)
-        forget = jnp.zeros(4 * channels).at[channels : 2 * channels].set(1.0)  # remember at first
-        self.look = eqx.tree_at(lambda convolution: convolution.bias, look, forget)
+        self.look = remembering(Convolution(channels, 4 * channels, key=look_key))
         self.remember = Convolution(channels, 4 * channels, key=remember_key, bias=False)
         self.out = Convolution(channels, config.moments * channels, key=out_key)
         self.channels = channels
@@ -48,9 +46,7 @@ class MentalNet(eqx.Module):
 
         `waves`: how many agents are still acting at the start of each stretch of `WAVE` steps, at least.
         """
-        tiled = character[packed.episode].astype(packed.planes.dtype)[:, None, None]
-        tiled = jnp.broadcast_to(tiled, (*packed.planes.shape[:3], character.shape[-1]))
-        frames = jnp.concatenate([packed.planes, tiled], -1)
+        frames = jax.vmap(spatialise)(packed.planes, character[packed.episode])
         features, resnet = self.resnet(frames, packed.real, training)
         looked = self.look(features)  # for all frames at once; only what is remembered goes step by step
         hidden = self._remember(looked, packed, query_times, waves)

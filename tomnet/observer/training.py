@@ -23,12 +23,13 @@ from ..support.errors import BadSetting, TomnetError
 from ..support.files import RunLock, append_jsonl, truncate_jsonl
 from ..support.identity import plain
 from ..support.interrupts import Interrupted, stop_requests
+from ..support.precision import usual_dtype
 from ..support.progress import Progress
 from ..support.run_folder import CHECKPOINT, METRICS, Run, enter_run
-from ..support.streams import HELD_OUT_STREAM, TRAIN_STREAM, WEIGHT_STREAM, stream
+from ..support.streams import HELD_OUT_STREAM, NOISE_STREAM, TRAIN_STREAM, WEIGHT_STREAM, stream
 from ..support.trees import pick, stack
 from .bottleneck import annealed
-from .checkpoint import load_state, save_observer, save_state
+from .checkpoint import load_observer, load_state, save_observer, save_state
 from .config import ObserverConfig
 from .frames import Capacity, capacity_for, deal, frames_of, usual_capacity
 from .losses import Reduction, mean_losses
@@ -91,11 +92,6 @@ class TrainingState(eqx.Module):
     step: Int[Array, ""]
 
 
-def compute_dtype():
-    """bf16 on a GPU, where it is the fast one; float32 on the CPU, where it is."""
-    return jnp.float32 if jax.default_backend() == "cpu" else jnp.bfloat16
-
-
 def optimiser(training: TrainingConfig) -> optax.GradientTransformation:
     """Adam; the rate rises for the first 2% of the steps and falls to 1% on a cosine."""
     warm_up = max(1, training.steps // 50)
@@ -111,14 +107,15 @@ def first_state(config: ObserverConfig, training: TrainingConfig, seed: int) -> 
 
 
 def train_step(
-    state: TrainingState, batch: Encounter, training: TrainingConfig, capacity: Capacity
+    key: Key[Scalar, ""], state: TrainingState, batch: Encounter, training: TrainingConfig, capacity: Capacity
 ) -> tuple[TrainingState, dict[str, Float[Array, ""]]]:
-    """One step of Adam on one batch of encounters; the losses before it."""
-    key = jax.random.fold_in(jax.random.key(0), state.step)  # of what is drawn from posteriors
+    """One step of Adam on one batch of encounters; the losses before it. Posteriors are drawn from by a key that is
+    this step's own."""
+    noise_key = jax.random.fold_in(key, state.step)
 
     def loss_of(observer: ToMnet):
         reading, observer = observer.read(
-            batch.history, batch.query, capacity, key=key, training=True, dtype=compute_dtype()
+            batch.history, batch.query, capacity, key=noise_key, training=True, dtype=usual_dtype()
         )
         losses = mean_losses(reading.predictions, batch.targets, batch.weight, training.reduction)
         total = sum(losses.values())
@@ -149,11 +146,13 @@ one_step = eqx.filter_jit(train_step)
 
 
 @eqx.filter_jit
-def many_steps(state: TrainingState, batches: Encounter, training: TrainingConfig, capacity: Capacity):
+def many_steps(
+    key: Key[Scalar, ""], state: TrainingState, batches: Encounter, training: TrainingConfig, capacity: Capacity
+):
     arrays, static = eqx.partition(state, eqx.is_array)
 
     def body(arrays, batch):
-        state, losses = train_step(eqx.combine(arrays, static), batch, training, capacity)
+        state, losses = train_step(key, eqx.combine(arrays, static), batch, training, capacity)
         return eqx.filter(state, eqx.is_array), losses
 
     arrays, losses = jax.lax.scan(body, arrays, batches)
@@ -161,7 +160,7 @@ def many_steps(state: TrainingState, batches: Encounter, training: TrainingConfi
 
 
 def train_chunk(
-    state: TrainingState, batches: Encounter, training: TrainingConfig, capacity: Capacity
+    key: Key[Scalar, ""], state: TrainingState, batches: Encounter, training: TrainingConfig, capacity: Capacity
 ) -> tuple[TrainingState, dict[str, Float[Array, ""]]]:
     """One step for each batch (leading axis), and the mean losses.
 
@@ -169,12 +168,12 @@ def train_chunk(
     slow thread.
     """
     if jax.default_backend() != "cpu":
-        state, losses = many_steps(state, batches, training, capacity)
+        state, losses = many_steps(key, state, batches, training, capacity)
     else:
         rows = []
         for index in range(batches.past.length.shape[0]):
             batch = pick(batches, index)
-            state, row = one_step(state, batch, training, capacity)
+            state, row = one_step(key, state, batch, training, capacity)
             rows.append(row)
         losses = stack(rows)
     return state, jax.tree.map(jnp.mean, losses)
@@ -218,6 +217,8 @@ def train(
     with RunLock(folder), stop_requests() as stopped:
         kept = (folder / OBSERVER).exists()
         run = enter_run(folder, Run("observer", settings, about), resume=resume, finished=kept)
+        if kept:
+            return load_observer(folder / OBSERVER)[0]
         state, seconds = _state_in(folder, first_state(config, training, seed))
         done = int(state.step)
 
@@ -258,9 +259,8 @@ def train(
                 if done >= training.steps or time.monotonic() - saved > training.checkpoint_seconds:
                     checkpoint()
                     saved = time.monotonic()
-        if not kept:
-            told = run.origin | identity | {"training": plain(training), "seconds": round(seconds, 1), "seed": seed}
-            save_observer(folder / OBSERVER, state.observer, told)
+        told = run.origin | identity | {"training": plain(training), "seconds": round(seconds, 1), "seed": seed}
+        save_observer(folder / OBSERVER, state.observer, told)
     return state.observer
 
 
@@ -293,7 +293,7 @@ def run_chunk(
     dealt = deal(frames_of(encounters.history), training.chunk)[:steps]
     batches = jax.tree.map(lambda leaf: leaf[dealt], encounters).one_by_one()
     capacity = capacity_for(batches.history, usual)
-    state, losses = train_chunk(state, batches, training, capacity)
+    state, losses = train_chunk(stream(seed, NOISE_STREAM), state, batches, training, capacity)
     return state, {name: float(loss) for name, loss in losses.items()}
 
 

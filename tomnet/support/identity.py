@@ -35,8 +35,12 @@ def differences(was: Any, now: Any, name: str = "") -> Iterator[str]:
         return
     first = [field for field in FIRST if was.get(field) != now.get(field)]
     for field in first[:1] or dict.fromkeys([*now, *was]):
-        yield from differences(was.get(field), now.get(field), f"{name}.{field}" if name else field)
+        both = was.get(field, MISSING), now.get(field, MISSING)
+        yield from differences(*both, f"{name}.{field}" if name else field)
+
+
+MISSING = object()  # a field that is not there, unlike one that is None
 
 
 def _word(value: Any) -> str:
-    return "nothing" if value is None else str(value)
+    return "missing" if value is MISSING else "nothing" if value is None else str(value)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from .errors import BadFile
 from .files import LOCK, read_json, write_json
 from .identity import differences
+from .typed_json import Misfit, from_json
 
 CONFIG, CHECKPOINT, METRICS = "config.json", "checkpoint.safetensors", "metrics.jsonl"
 VERSION = 1
@@ -39,12 +40,14 @@ def read_run(folder: Path, trained: Trained) -> Run | None:
     if not path.exists():
         return None
     told = read_json(path)
-    fields = {field.name for field in dataclasses.fields(Run)}
-    if not isinstance(told, dict) or told.keys() != fields | {"version"} or told["trained"] != trained:
-        raise BadFile(path, f"holds no run of this tomnet that trains {_named(trained)}", ELSEWHERE)
-    if told["version"] != VERSION:
-        raise BadFile(path, f"has version {told['version']}, and this tomnet goes on with {VERSION}", ELSEWHERE)
-    return Run(**{name: told[name] for name in fields})
+    if not isinstance(told, dict) or told.get("trained") != trained:
+        raise BadFile(path, f"holds no run that trains {_named(trained)}", ELSEWHERE)
+    if told.pop("version", None) != VERSION:
+        raise BadFile(path, f"was begun by another version, and this one goes on with version {VERSION}", ELSEWHERE)
+    try:
+        return from_json(Run, told)
+    except Misfit as why:
+        raise BadFile(path, f"holds no run: {why}", ELSEWHERE) from None
 
 
 def enter_run(folder: Path, new: Run, *, resume: bool, finished: bool = False) -> Run:
@@ -66,7 +69,7 @@ def enter_run(folder: Path, new: Run, *, resume: bool, finished: bool = False) -
 
 
 def _written(folder: Path, run: Run) -> Run:
-    write_json(folder / CONFIG, {"version": VERSION} | dataclasses.asdict(run))
+    write_json(folder / CONFIG, {"version": VERSION} | vars(run))
     return run
 
 
