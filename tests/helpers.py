@@ -15,7 +15,8 @@ from tomnet.episodes.targets import Targets
 from tomnet.experiments.experiment import Preset
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.observer.checkpoint import blank_observer
-from tomnet.observer.tomnet import ObserverConfig, ToMnet
+from tomnet.observer.config import ObserverConfig
+from tomnet.observer.tomnet import ToMnet
 from tomnet.world import gridworld, levels
 from tomnet.world.gridworld import World
 

@@ -22,7 +22,7 @@ from tomnet.experiments.experiment import Result
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.experiments.run import check_agents
 from tomnet.observer.checkpoint import save_observer
-from tomnet.observer.tomnet import ObserverConfig
+from tomnet.observer.config import ObserverConfig
 from tomnet.support.errors import BadFile, TomnetError
 
 NAME, OBSERVERS = "goal-inference", ["2d", "8d"]

@@ -60,7 +60,7 @@ def test_the_share_runs_from_the_truth_to_the_agents_own_entropy():
 def test_an_observer_or_agents_without_beliefs_are_refused():
     from helpers import made_up, random_encounters
 
-    from tomnet.observer.tomnet import ObserverConfig
+    from tomnet.observer.config import ObserverConfig
 
     small = {"size": 5, "objects": 2, "channels": 2, "character_channels": 2, "character_depth": 1, "torso_depth": 1}
     with pytest.raises(BadSetting, match="never taught to predict 'belief'"):

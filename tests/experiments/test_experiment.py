@@ -24,7 +24,7 @@ from tomnet.experiments.claims.statistics import UNKNOWN, Estimate
 from tomnet.experiments.experiment import AgentPool, Experiment, ObserverSpec, Result
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.experiments.run import AGENTS, RESULT, load_result, run
-from tomnet.observer.tomnet import ObserverConfig
+from tomnet.observer.config import ObserverConfig
 from tomnet.observer.training import TrainingConfig
 from tomnet.support.errors import BadFile, BadSetting, TomnetError
 from tomnet.support.files import write_json

@@ -32,7 +32,8 @@ from tomnet.experiments.false_belief.swap_curves import curves
 from tomnet.experiments.false_belief.swap_effects import swap_table
 from tomnet.experiments.false_belief.turning_back import Turns, pictures, run_scenarios, turning_table
 from tomnet.observer.checkpoint import save_observer
-from tomnet.observer.tomnet import ObserverConfig, read
+from tomnet.observer.config import ObserverConfig
+from tomnet.observer.tomnet import read
 from tomnet.support.errors import BadSetting, TomnetError
 from tomnet.world.gridworld import MAZE, SUBGOAL_MAZE, World
 

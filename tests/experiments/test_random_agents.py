@@ -17,7 +17,7 @@ from tomnet.experiments.experiment import ObserverSpec, Result
 from tomnet.experiments.random_agents import ALPHAS, EXPERIMENT, FLAT, N_PAST, divergence, name_of, specs
 from tomnet.experiments.run import evaluate, train_observer
 from tomnet.observer import training
-from tomnet.observer.tomnet import ObserverConfig
+from tomnet.observer.config import ObserverConfig
 from tomnet.observer.training import TrainingConfig
 from tomnet.support.streams import EVALUATION_STREAM, stream
 

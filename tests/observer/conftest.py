@@ -4,9 +4,10 @@ import equinox as eqx
 import pytest
 from helpers import made_up, random_encounters
 
+from tomnet.observer.config import ObserverConfig
 from tomnet.observer.frames import Capacity
 from tomnet.observer.losses import mean_losses
-from tomnet.observer.tomnet import ObserverConfig, ToMnet
+from tomnet.observer.tomnet import ToMnet
 
 SMALL = {
     "size": 5,

@@ -8,7 +8,7 @@ import pytest
 from helpers import made_up
 
 from tomnet.observer.checkpoint import OBSERVER_FORMAT, VERSION, load_observer, load_state, save_observer, save_state
-from tomnet.observer.tomnet import ObserverConfig
+from tomnet.observer.config import ObserverConfig
 from tomnet.support.errors import BadFile, TomnetError
 from tomnet.support.files import load_arrays, save_arrays
 from tomnet.support.named_arrays import named_arrays

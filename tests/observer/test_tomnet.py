@@ -8,9 +8,9 @@ import pytest
 from helpers import made_up, random_encounters
 
 from tomnet.observer.character_net import EpisodeNet, SequenceNet, SnapshotNet
-from tomnet.observer.config import HEADS
+from tomnet.observer.config import HEADS, ObserverConfig
 from tomnet.observer.prediction_net import PooledHead, SuccessorHead
-from tomnet.observer.tomnet import ObserverConfig, ToMnet, observe
+from tomnet.observer.tomnet import ToMnet, observe
 from tomnet.support.errors import BadSetting
 
 TINY = {

@@ -24,8 +24,8 @@ from tomnet.episodes.history import History
 from tomnet.episodes.targets import Targets
 from tomnet.observer import training
 from tomnet.observer.checkpoint import STATE_FORMAT, VERSION, load_observer, load_state
+from tomnet.observer.config import ObserverConfig
 from tomnet.observer.frames import Capacity
-from tomnet.observer.tomnet import ObserverConfig
 from tomnet.observer.training import (
     OBSERVER,
     Diverged,

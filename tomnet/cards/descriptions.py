@@ -1,7 +1,7 @@
 """Observers in words, for their cards: whom they meet, what they see, what they are made of, what they predict."""
 
 from ..experiments.experiment import ObserverSpec
-from ..observer.tomnet import ObserverConfig
+from ..observer.config import ObserverConfig
 from ..world.gridworld import World
 
 PREDICTIONS = {

@@ -18,7 +18,8 @@ from ..agents.planner import PlannerSpecies
 from ..episodes.encounter import Encounter, EncounterSpec
 from ..episodes.predictions import Predictions
 from ..ideal.inverse_planning import InversePlanner
-from ..observer.tomnet import ObserverConfig, ToMnet
+from ..observer.config import ObserverConfig
+from ..observer.tomnet import ToMnet
 from ..observer.training import TrainingConfig
 from ..support.streams import EVALUATION_STREAM, stream
 from ..support.trees import pick

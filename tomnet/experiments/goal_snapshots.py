@@ -18,7 +18,8 @@ from jaxtyping import Float, Key, Scalar
 from ..episodes.encounter import Encounter, EncounterSpec
 from ..episodes.episode import Snapshot
 from ..ideal.inverse_planning import InversePlanner
-from ..observer.tomnet import ObserverConfig, ToMnet
+from ..observer.config import ObserverConfig
+from ..observer.tomnet import ToMnet
 from ..observer.training import TrainingConfig
 from ..support.streams import EVALUATION_STREAM, stream
 from ..support.trees import pick
@@ -36,9 +37,9 @@ from .analysis.comparison import (
     weakest,
     without_past,
 )
+from .analysis.decoding import nearest_neighbour_accuracy
 from .analysis.examples import PlainEpisode, PlainSnapshot, first_of, plain_episode, plain_snapshot
 from .analysis.query_fields import every_cell, policy_arrows
-from .analysis.read_out import nearest_neighbour_accuracy
 from .claims.claim import Claim, verdict
 from .claims.statements import STATEMENTS
 from .claims.statistics import Estimate, mean_interval, share_interval

@@ -18,7 +18,8 @@ from jaxtyping import Float
 from ..agents.planner import PlannerSpecies, is_greedy
 from ..episodes.encounter import Encounter, EncounterSpec
 from ..ideal.inverse_planning import InversePlanner
-from ..observer.tomnet import ObserverConfig, ToMnet
+from ..observer.config import ObserverConfig
+from ..observer.tomnet import ToMnet
 from ..observer.training import TrainingConfig
 from ..support.streams import EVALUATION_STREAM, stream
 from ..support.trees import pick
@@ -33,9 +34,9 @@ from .analysis.comparison import (
     seen_only,
     without_past,
 )
+from .analysis.decoding import area_under_curve, logistic_scores
 from .analysis.examples import PlainEpisode, PlainSnapshot, first_of, plain_episode, plain_snapshot
 from .analysis.query_fields import every_cell
-from .analysis.read_out import area_under_curve, logistic_scores
 from .claims.claim import Claim, verdict
 from .claims.statements import STATEMENTS
 from .claims.statistics import UNKNOWN, Estimate, bootstrap, mean_interval

@@ -3,7 +3,7 @@ agents, sections 3.3 to 3.5."""
 
 import dataclasses
 
-from ..observer.tomnet import ObserverConfig
+from ..observer.config import ObserverConfig
 from ..observer.training import TrainingConfig
 from .experiment import Preset
 

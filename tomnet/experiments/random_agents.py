@@ -17,15 +17,16 @@ from jaxtyping import Float
 from ..agents.random_policy import RandomAgent, RandomSpecies
 from ..episodes.encounter import Encounter, EncounterSpec
 from ..ideal import dirichlet
-from ..observer.tomnet import ObserverConfig, ToMnet, observe
+from ..observer.config import ObserverConfig
+from ..observer.tomnet import ToMnet, observe
 from ..observer.training import TrainingConfig
 from ..support.progress import stage
 from ..support.streams import EVALUATION_STREAM, stream
 from ..support.trees import pick
 from ..world.gridworld import ACTIONS, MAZE
 from .analysis.comparison import seen_only
+from .analysis.decoding import linear_fit, nearest_neighbour_accuracy
 from .analysis.examples import PlainEpisode, PlainSnapshot, plain_episode, plain_snapshot
-from .analysis.read_out import linear_fit, nearest_neighbour_accuracy
 from .claims.claim import Claim, verdict
 from .claims.statements import STATEMENTS
 from .claims.statistics import Estimate, bootstrap, mean_interval, share_interval

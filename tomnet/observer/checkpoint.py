@@ -11,7 +11,8 @@ from ..support.errors import BadFile, TomnetError
 from ..support.files import load_arrays, save_arrays
 from ..support.identity import differences, plain
 from ..support.named_arrays import named_arrays, with_arrays
-from .tomnet import ObserverConfig, ToMnet
+from .config import ObserverConfig
+from .tomnet import ToMnet
 
 OBSERVER_FORMAT, STATE_FORMAT = "tomnet observer", "tomnet training state"
 VERSION = 2

@@ -22,7 +22,8 @@ from tomnet.experiments.analysis.evaluation_set import (
     somebody_else,
 )
 from tomnet.experiments.experiment import AgentPool, ObserverSpec
-from tomnet.observer.tomnet import ObserverConfig, read
+from tomnet.observer.config import ObserverConfig
+from tomnet.observer.tomnet import read
 from tomnet.observer.training import TrainingConfig
 from tomnet.support.trees import pick
 

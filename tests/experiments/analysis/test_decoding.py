@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers import within
 
-from tomnet.experiments.analysis.read_out import (
+from tomnet.experiments.analysis.decoding import (
     area_under_curve,
     linear_fit,
     logistic_scores,
