@@ -81,6 +81,7 @@ def test_where_experiments_differ_all_of_their_settings_are_told():
 def test_numbers_have_as_many_digits_as_say_something():
     assert measured(6.0, (5.0, 6.0)) == "6 [5, 6]"
     assert measured(0.1634, None) == "0.163"
+    assert measured("inf", None) == "—"  # as JSON has it
     assert measured(-0.0012, [-0.0012, 0.02]) == "−0.0012 [−0.0012, 0.020]"
 
 

@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, TypeVar
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from tomnet.support.typed_json import Misfit, from_json, to_json
 
@@ -41,6 +41,17 @@ class Table:
 class Picture:
     walls: Int[np.ndarray, "row col"]
     shares: Float[np.ndarray, "row col"]
+    free: Bool[np.ndarray, "row"]
+
+
+@dataclass(frozen=True)
+class Sides:
+    by_side: dict[Literal["left", "right"], float]
+
+
+@dataclass(frozen=True)
+class Numbered:
+    by_number: dict[int, float]
 
 
 @dataclass(frozen=True)
@@ -77,26 +88,36 @@ def test_what_is_not_a_number_is_null_and_comes_back():
     assert from_json(float | None, None) is None
 
 
+@pytest.mark.parametrize(("value", "said"), [(math.inf, "inf"), (-math.inf, "-inf"), (np.float32("inf"), "inf")])
+def test_infinity_is_a_word_and_comes_back(value, said):
+    plain = through_json(Row("a", value))
+    assert plain["value"] == said
+    assert from_json(Row, plain).value == value
+    assert from_json(float | None, said) == value
+    assert from_json(Float[np.ndarray, "number"], [said]).tolist() == [value]
+
+
 def test_a_whole_number_may_stand_for_a_number():
     assert isinstance(from_json(Row, {"name": "a", "value": 1}).value, float)
 
 
 def test_numpy_and_jax_are_plain_in_json():
-    told = {"scalar": np.float32(0.5), "array": np.arange(3), "jax": jnp.ones(2), "infinite": math.inf}
-    assert through_json(told) == {"scalar": 0.5, "array": [0, 1, 2], "jax": [1.0, 1.0], "infinite": None}
+    told = {"scalar": np.float32(0.5), "array": np.arange(3), "jax": jnp.ones(2), "none": math.nan}
+    assert through_json(told) == {"scalar": 0.5, "array": [0, 1, 2], "jax": [1.0, 1.0], "none": None}
 
 
 def test_arrays_survive_with_what_could_not_be_measured():
-    picture = Picture(np.eye(2, dtype=int), np.array([[0.25, math.nan], [0.5, 1.0]]))
+    picture = Picture(np.eye(2, dtype=int), np.array([[0.25, math.nan], [0.5, 1.0]]), np.array([True, False]))
     again = from_json(Picture, through_json(picture))
     assert np.array_equal(again.walls, picture.walls)
+    assert again.free.tolist() == [True, False]
     assert np.array_equal(again.shares, picture.shares, equal_nan=True)
 
 
-def test_an_array_of_nothing_keeps_its_axes():
-    again = from_json(Picture, through_json(Picture(np.zeros((0, 3), int), np.zeros((0, 3)))))
+def test_an_array_of_nothing_keeps_its_kind_and_its_axes():
+    again = from_json(Picture, through_json(Picture(np.zeros((0, 3), int), np.zeros((0, 3)), np.zeros(0, bool))))
     assert again.walls.ndim == again.shares.ndim == 2
-    assert again.walls.dtype == int
+    assert (again.walls.dtype, again.shares.dtype, again.free.dtype) == (int, float, bool)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +149,17 @@ def test_what_does_not_fit_is_named_in_one_line(change, why):
 @pytest.mark.parametrize("value", [[1, 2], [[1.5, 2]], [[1, 2], [3]], [["a", "b"]], 7])
 def test_an_array_of_another_shape_or_kind_is_refused(value):
     with pytest.raises(Misfit, match=r"^walls should be an array \[row col\], not"):
-        from_json(Picture, {"walls": value, "shares": [[0.5]]})
+        from_json(Picture, {"walls": value, "shares": [[0.5]], "free": []})
+
+
+def test_keys_are_text_of_the_kind_that_is_declared():
+    assert from_json(Sides, through_json(Sides({"left": 0.5}))) == Sides({"left": 0.5})
+    with pytest.raises(Misfit, match=r"^by_side.up should be one of left, right, not 'up'"):
+        from_json(Sides, {"by_side": {"up": 0.5}})
+    with pytest.raises(TypeError, match="has text for its keys, not 3"):
+        to_json(Numbered({3: 0.5}))
+    with pytest.raises(Misfit, match=r"^by_number.3 should be a whole number, not '3'"):
+        from_json(Numbered, {"by_number": {"3": 0.5}})
 
 
 def test_something_else_altogether():

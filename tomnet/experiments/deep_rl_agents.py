@@ -42,7 +42,7 @@ from .analysis.evaluation_set import (
 from .analysis.examples import PlainEpisode, PlainSnapshot, plain_episode, plain_snapshot
 from .analysis.population import draw_levels
 from .analysis.rollout_baseline import BASELINE_ROLLOUTS, baseline_losses, first_encounters
-from .claims.claim import Claim, verdict
+from .claims.claim import Claim, if_measured, verdict
 from .claims.divergence import jensen_shannon
 from .claims.statements import STATEMENTS
 from .claims.statistics import Estimate, bootstrap, mean_interval
@@ -391,7 +391,7 @@ def _claims(tables: Tables) -> list[Claim]:
             f"over agents above 0), and cuts of at least {', '.join(f'{CUTS[head]:.0%} ({head})' for head in HEADS)}; "
             "partly: the first alone",
             paper=f"{', '.join(f'{CUTS[head]:.0%}' for head in HEADS)}: 1.0 by definition",
-            agents=tables.floor.heads[weakest].saves / goal,
+            agents=if_measured(tables.floor.heads[weakest].saves / goal),
             detail={f"{head} cut": round(both[head].cut.mean, 4) for head in HEADS} | {"both is best": best},
         ),
         Claim(

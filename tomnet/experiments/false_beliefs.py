@@ -12,7 +12,7 @@ import dataclasses
 from ..observer.tomnet import ToMnet
 from ..support.streams import EVALUATION_STREAM, stream
 from ..world.gridworld import SUBGOAL_MAZE
-from .claims.claim import Claim, verdict
+from .claims.claim import Claim, if_measured, verdict
 from .claims.statements import STATEMENTS
 from .experiment import AgentPool, Experiment, ObserverSpec, Preset
 from .false_belief.curves_by_species import curves_of, futures_of, walk_all
@@ -86,7 +86,7 @@ def _turns_back(table: TurningTable) -> Claim:
         f"agents' order of distances (agreement of at least {AGREES}, among distances that the agents' intervals tell "
         "apart); partly: above the drop out of view, intervals apart",
         paper="Fig. 11b: near 100% up to distance 2, near 0 beyond, for agents and observer",
-        agents=table.gap["agents"].mean,
+        agents=if_measured(table.gap["agents"].mean),
         detail={
             "agreement": agrees,
             "in_view": seen.mean,
@@ -133,7 +133,7 @@ def _knows_the_long_run(table: Curves) -> Claim:
         f"reproduced: interval above 0, at least {SHARE:.0%} of the agents' own, and at least {NOTICEABLE} nats for "
         "the successor maps; partly: the mean is",
         paper="Fig. 12b: D_JS of successor maps grows with the discount, also beyond the field of view",
-        agents=agents,
+        agents=if_measured(agents),
         detail={name: effect.mean for name, effect in unseen.observer.items()},
     )
 

@@ -14,7 +14,7 @@ import dataclasses
 from ..observer.tomnet import ToMnet
 from ..support.streams import EVALUATION_STREAM, stream
 from ..world.gridworld import SUBGOAL_MAZE
-from .claims.claim import Claim, verdict
+from .claims.claim import Claim, if_measured, verdict
 from .claims.statements import STATEMENTS
 from .experiment import Experiment, ObserverSpec, Preset
 from .false_belief.curves_by_species import SIGHTED, WITH_FUTURES, curves_of, futures_of, walk_all
@@ -63,7 +63,7 @@ def _claims(tables: Tables) -> list[Claim]:
         f"reproduced: 9×9 above 3×3, intervals apart, and at least {NOTICEABLE} nats, at some distance from {BETWEEN}; "
         "partly: above at each of them",
         paper="Fig. 12c, right: 9×9 above 3×3 from distance 2 on",
-        agents=None if part.widest is None else gap_at(part.widest, *two, "agents", "policy").mean,
+        agents=if_measured(gap_at(part.widest, *two, "agents", "policy").mean),
         detail={
             "distance": part.widest,
             "clear_at": part.clear,

@@ -40,7 +40,7 @@ from .analysis.comparison import (
 from .analysis.decoding import nearest_neighbour_accuracy
 from .analysis.examples import PlainEpisode, PlainSnapshot, first_of, plain_episode, plain_snapshot
 from .analysis.query_fields import every_cell, policy_arrows
-from .claims.claim import Claim, verdict
+from .claims.claim import Claim, if_measured, verdict
 from .claims.statements import STATEMENTS
 from .claims.statistics import Estimate, mean_interval, share_interval
 from .experiment import ANY_PRESET, Experiment, ObserverSpec, Preset
@@ -302,7 +302,7 @@ def _claims(tables: Tables) -> list[Claim]:
             f"probability given to it, on {alone.levels} levels where exactly one object is in reach",
             f"reproduced ≥ {SURE}, partly ≥ {HALF_SURE}",
             paper="Fig. 5c, one level: “will always consume” it",
-            ideal=alone.ideal,
+            ideal=if_measured(alone.ideal),
             detail={
                 "where it is the agent's favourite": alone.if_preferred,
                 "where the favourite is out of reach": alone.if_not_preferred,

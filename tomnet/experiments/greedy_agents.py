@@ -37,7 +37,7 @@ from .analysis.comparison import (
 from .analysis.decoding import area_under_curve, logistic_scores
 from .analysis.examples import PlainEpisode, PlainSnapshot, first_of, plain_episode, plain_snapshot
 from .analysis.query_fields import every_cell
-from .claims.claim import Claim, verdict
+from .claims.claim import Claim, if_measured, verdict
 from .claims.statements import STATEMENTS
 from .claims.statistics import UNKNOWN, Estimate, bootstrap, mean_interval
 from .experiment import ANY_PRESET, Experiment, ObserverSpec, Preset
@@ -201,7 +201,7 @@ def _claims(tables: Tables) -> list[Claim]:
             f"reproduced: at least {TELLS} of the ideal observer's lead over chance, and an object gone far for is "
             f"expected again more surely (by {SURER}) than a near one; partly: {HALF_TELLS} of the lead",
             paper="Fig. 6, two examples; no number",
-            ideal=told.ideal,
+            ideal=if_measured(told.ideal),
             detail={"more_sure_after_a_far_trip": surer_after_far, "share_of_lead": share},
         )
     ]

@@ -10,7 +10,7 @@ import dataclasses
 
 from ..observer.tomnet import ToMnet
 from ..world.gridworld import SUBGOAL_MAZE
-from .claims.claim import Claim, verdict
+from .claims.claim import Claim, if_measured, verdict
 from .claims.statements import STATEMENTS
 from .experiment import Experiment, ObserverSpec, Preset
 from .false_belief.curves_by_species import SIGHTED, WITH_FUTURES, curves_of, futures_of, walk_all
@@ -65,7 +65,7 @@ def _claims(tables: Tables) -> list[Claim]:
             f"reproduced: {IN_ORDER} for each field of view; and 9×9 above 3×3, intervals apart and at least "
             f"{NOTICEABLE} nats, at some distance from {BETWEEN}; partly: one of the two",
             paper="Fig. A1: qualitatively identical",
-            agents=None if part.widest is None else gap_at(part.widest, *two, "agents", "policy").mean,
+            agents=if_measured(gap_at(part.widest, *two, "agents", "policy").mean),
             detail={
                 "agreement": agreement(sighted, "policy"),
                 "agreement_interval": agreement_interval(sighted, "policy"),  # it takes the agents' order as given

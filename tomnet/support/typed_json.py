@@ -3,8 +3,9 @@
     write_json(path, result)                          # to_json is part of it
     from_json(Result[Tables], read_json(path))        # or: `tables.curve[3].past should be a whole number, not 'two'`
 
-JSON has neither tuples nor arrays nor numbers that are none: what could not be measured is written as null. Reading
-goes by the types that a dataclass declares.
+JSON has neither tuples nor arrays nor numbers that are none: what could not be measured is written as null, infinity as
+"inf". Reading goes by the types that a dataclass declares: null is NaN where there must be a number, None where there
+may be none.
 """
 
 import dataclasses
@@ -18,6 +19,7 @@ from jaxtyping import AbstractArray
 
 from .errors import TomnetError
 
+INFINITIES = ("inf", "-inf")
 WORDS = {float: "a number", int: "a whole number", str: "text", bool: "true or false"}
 
 
@@ -33,12 +35,19 @@ def to_json(value: Any) -> Any:
     if listed is not None:  # numpy and JAX scalars and arrays
         value = listed()
     if isinstance(value, float) and not math.isfinite(value):
-        return None
+        return None if math.isnan(value) else str(float(value))
     if isinstance(value, Mapping):
-        return {name: to_json(item) for name, item in value.items()}
+        return {_text(name): to_json(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [to_json(item) for item in value]
     return value
+
+
+def _text(name: Any) -> str:
+    """JSON would write any other name as text too, and it would not come back."""
+    if not isinstance(name, str):
+        raise TypeError(f"a table in JSON has text for its keys, not {name!r}")
+    return name
 
 
 def from_json(kind: Any, value: Any, where: str = "") -> Any:
@@ -52,7 +61,8 @@ def from_json(kind: Any, value: Any, where: str = "") -> Any:
     if dataclasses.is_dataclass(origin or kind):
         return _read_fields(kind, value, where)
     if origin is dict:
-        return {name: from_json(inner[1], item, f"{where}.{name}") for name, item in _check(value, dict, where).items()}
+        at = {name: f"{where}.{name}" for name in _check(value, dict, where)}
+        return {from_json(inner[0], name, at[name]): from_json(inner[1], value[name], at[name]) for name in at}
     if origin in (list, tuple):
         return origin(_read_items(inner, _check(value, list, where), where))
     if isinstance(kind, type) and issubclass(kind, AbstractArray):
@@ -83,8 +93,8 @@ def _read_items(inner: tuple[Any, ...], items: list[Any], where: str) -> list[An
 
 def _read_array(kind: type[AbstractArray], value: Any, where: str) -> np.ndarray:
     floats = "float64" in kind.dtypes
-    if value == []:  # of an array of nothing, JSON forgets all axes but the first
-        return np.zeros((0,) * len(kind.dim_str.split()), float if floats else int)
+    if value == []:  # of an array of nothing, JSON forgets the kind, and all axes but the first
+        return np.zeros((0,) * len(kind.dim_str.split()), float if floats else bool if "bool" in kind.dtypes else int)
     try:
         array = np.asarray(value, float if floats else None)
     except (TypeError, ValueError):  # a word, or rows of different lengths
@@ -101,7 +111,7 @@ def _read_one(kind: Any, value: Any, where: str) -> Any:
         return value
     if kind is float and value is None:
         return math.nan
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+    if kind is float and (value in INFINITIES or (isinstance(value, int) and not isinstance(value, bool))):
         return float(value)
     return _check(value, kind, where)
 

@@ -1,6 +1,7 @@
 """A claim of the paper, and the measurement that decides it."""
 
 import dataclasses
+import math
 from typing import Any, Literal
 
 Verdict = Literal["reproduced", "partly", "not reproduced"]
@@ -24,6 +25,11 @@ class Claim:
     def reference(self) -> float | None:
         """What the measured value stands beside."""
         return self.agents if self.ideal is None else self.ideal
+
+
+def if_measured(value: float) -> float | None:
+    """A claim's reference: none at all, rather than not a number, where it could not be measured."""
+    return None if math.isnan(value) else value
 
 
 def verdict(reproduced: bool, partly: bool) -> Verdict:
