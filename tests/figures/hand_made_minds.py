@@ -7,7 +7,7 @@ from figures import hand_made_agents
 from figures.hand_made_agents import swap_effect
 
 from tomnet.experiments import belief_embeddings, explicit_beliefs, false_beliefs, false_beliefs_mixed, unseen_swaps
-from tomnet.experiments.analysis.belief_forecast import Forecast
+from tomnet.experiments.analysis.belief_forecast import BeliefForecast
 from tomnet.experiments.analysis.examples import PlainEpisode, PlainSnapshot
 from tomnet.experiments.belief_embeddings import Cloud, Clouds, MixedUp
 from tomnet.experiments.claims.statistics import Estimate
@@ -116,8 +116,8 @@ def explicit_beliefs_tables() -> explicit_beliefs.Tables:
     still = Future(STATE, [0.2] * 5, belief, np.zeros((3, SIZE, SIZE)), predicted_belief=belief)
     example = replace(hand_made_agents.example(2, 0.3), episode=WAY, no_swap=still, swap=replace(still, state=SWAPPED))
 
-    def cost(name: str) -> Forecast:
-        return Forecast(name, over(0.8, 0.05), over(11.0, 0.2), over(9.0, 0.2), over(19.0, 0.2))
+    def cost(name: str) -> BeliefForecast:
+        return BeliefForecast(name, over(0.8, 0.05), over(11.0, 0.2), over(9.0, 0.2), over(19.0, 0.2))
 
     return explicit_beliefs.Tables(
         forecast=[cost(name) for name in (*MIXED, "all")],

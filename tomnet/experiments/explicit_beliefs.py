@@ -14,7 +14,7 @@ import numpy as np
 from ..observer.tomnet import ToMnet
 from ..support.streams import EVALUATION_STREAM, stream
 from ..world.gridworld import SUBGOAL_MAZE
-from .analysis.belief_forecast import Forecast, forecast_table
+from .analysis.belief_forecast import BeliefForecast, forecast_table
 from .analysis.evaluation_set import draw_evaluation_set
 from .claims.claim import Claim, verdict
 from .claims.statements import STATEMENTS
@@ -34,7 +34,7 @@ def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
 
 @dataclasses.dataclass(frozen=True)
 class Tables:
-    forecast: list[Forecast]  # of each condition, and last of all
+    forecast: list[BeliefForecast]  # of each condition, and last of all
     natural: dict[str, Curves]  # by condition
     examples: SwapExamples
 

@@ -8,7 +8,7 @@ from matplotlib.colors import PowerNorm
 from matplotlib.figure import SubFigure
 from matplotlib.patches import Rectangle
 
-from ..experiments.analysis.belief_forecast import Forecast
+from ..experiments.analysis.belief_forecast import BeliefForecast
 from ..experiments.analysis.examples import PlainSnapshot
 from ..experiments.explicit_beliefs import Tables
 from ..experiments.false_belief.swap_curves import Curves, Who
@@ -107,7 +107,7 @@ def _curves(place: SubFigure, natural: dict[str, Curves]) -> None:
     condition_legend(place, NARROW_AND_WIDE)
 
 
-def _costs(place: SubFigure, rows: list[Forecast]) -> None:
+def _costs(place: SubFigure, rows: list[BeliefForecast]) -> None:
     axes = place.subplots()
     x = np.arange(len(rows))
     handles = []

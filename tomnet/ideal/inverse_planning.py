@@ -25,7 +25,7 @@ from ..world.gridworld import ACTIONS, World
 from .chain import arrivals, chain_of, consumption_everywhere, snapshot_probability, successor_maps
 from .particles import spread_particles
 from .paths import Paths, choices, object_at, policy, standing_cells
-from .sharing import LEVELS, Forecast, chunks, find_all_paths, forecast_each_plan, in_chunks
+from .sharing import LEVELS, PlanForecast, chunks, find_all_paths, forecast_each_plan, in_chunks
 
 ENCOUNTERS = 256  # how many are worked on at a time
 PARTICLES = 1024  # four times as many change no loss by more than 0.001 nats
@@ -170,7 +170,7 @@ class InversePlanner(eqx.Module):
             outcomes = len(ACTIONS) * self.world.cells
         return np.log(self._with_lapse(probability, outcomes))
 
-    def _average(self, forecast: Forecast, log_weights: Float[Array, "agent particle"], query: Snapshot) -> Any:
+    def _average(self, forecast: PlanForecast, log_weights: Float[Array, "agent particle"], query: Snapshot) -> Any:
         """The posterior expectation of a forecast."""
         weights, query = jax.tree.map(np.asarray, (jnp.exp(log_weights), query))
         parts = []

@@ -21,7 +21,7 @@ from .paths import Paths, best_actions, choices, find_paths, standing_cells
 LEVELS, CHAINS = 64, 512  # how many are worked on at a time
 BLOCK = 128  # particles on one level
 
-Forecast = Callable[[Paths, Planner, Any, World], Any]
+PlanForecast = Callable[[Paths, Planner, Any, World], Any]
 """`(one level, one agent, what is asked, world) -> arrays`: something that the agent would do there."""
 
 
@@ -34,7 +34,7 @@ def find_all_paths(
 
 
 def forecast_each_plan(
-    forecast: Forecast,
+    forecast: PlanForecast,
     paths: Paths,
     agents: Planner,
     asked: Any,

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from tomnet.experiments.claims.claim import verdict
+from tomnet.experiments.claims.claim import if_measured, verdict
 from tomnet.experiments.claims.statistics import (
     UNKNOWN,
     Estimate,
     bootstrap,
+    by_network,
     captured,
     difference,
     mean_interval,
@@ -27,6 +28,11 @@ from tomnet.experiments.claims.statistics import (
 )
 def test_a_verdict_has_three_values(reproduced, partly, said):
     assert verdict(reproduced, partly) == said
+
+
+def test_a_reference_that_was_not_measured_is_none():
+    assert if_measured(0.5) == 0.5
+    assert if_measured(float("nan")) is None
 
 
 def test_a_mean_of_two_values_has_a_very_wide_interval():
@@ -69,7 +75,9 @@ def test_one_agent_has_a_mean_and_no_interval():
 
 
 def test_of_nobody_nothing_is_known():
-    assert mean_interval(np.array([])) is UNKNOWN
+    nobody = np.array([])
+    assert mean_interval(nobody) is share_interval(nobody) is bootstrap(np.mean, nobody) is UNKNOWN
+    assert by_network(nobody, nobody).tolist() == []
     assert not UNKNOWN.measured
 
 
@@ -81,6 +89,11 @@ def test_intervals_that_do_not_overlap_lie_apart():
     assert high.apart(low)
     assert not wide.apart(low)
     assert not UNKNOWN.apart(low)
+
+
+def test_means_are_taken_over_networks_first():
+    values, network = np.array([1.0, 1.0, 1.0, 5.0, np.nan, np.nan]), np.array([0, 0, 0, 4, 4, 7])
+    assert by_network(values, network).tolist() == [1.0, 5.0]
 
 
 def test_a_network_that_was_not_measured_does_not_spoil_the_mean():

@@ -15,7 +15,6 @@ from tomnet.experiments.false_belief.swap_curves import (
     SideBySide,
     agreement,
     agreement_interval,
-    by_network,
     curves,
     follows_sight,
     parting,
@@ -47,11 +46,6 @@ def effects(reach: int, observer, agents=None, spread: float = 0.0) -> Effects:
 def knowing(reach: int):
     """An observer that is nearly right: a soft edge, and a slope."""
     return lambda far: 0.2 - 0.01 * far if far <= reach else 0.03 - 0.001 * far
-
-
-def test_means_are_taken_over_networks_first():
-    values, network = np.array([1.0, 1.0, 1.0, 5.0, np.nan]), np.array([0, 0, 0, 1, 1])
-    assert by_network(values, network).tolist() == [1.0, 5.0]
 
 
 def test_a_table_has_a_row_for_every_distance_and_what_was_not_measured_is_nan():

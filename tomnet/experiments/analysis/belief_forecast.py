@@ -13,12 +13,12 @@ from ...episodes.episode import NONE
 from ...episodes.predictions import Predictions
 from ...observer.tomnet import ToMnet
 from ...support.errors import BadSetting
-from ..claims.statistics import Estimate, bootstrap, captured, mean_interval
+from ..claims.statistics import Estimate, bootstrap, by_network, captured, mean_interval
 from .evaluation_set import EvaluationSet, losses_of, read_everything
 
 
 @dataclasses.dataclass(frozen=True)
-class Forecast:
+class BeliefForecast:
     """Cross-entropies with what agents say they believe, in nats, all objects together; intervals over networks."""
 
     condition: str
@@ -28,26 +28,24 @@ class Forecast:
     truth: Estimate
 
 
-def forecast_table(observer: ToMnet, met: EvaluationSet, conditions: tuple[str, ...]) -> list[Forecast]:
+def forecast_table(observer: ToMnet, met: EvaluationSet, conditions: tuple[str, ...]) -> list[BeliefForecast]:
     return forecast_rows(forecast_costs(observer, met.encounters), met, conditions)
 
 
-def forecast_rows(costs: dict[str, np.ndarray], met: EvaluationSet, conditions: tuple[str, ...]) -> list[Forecast]:
+def forecast_rows(
+    costs: dict[str, np.ndarray], met: EvaluationSet, conditions: tuple[str, ...]
+) -> list[BeliefForecast]:
     """For each condition, and last for all of them."""
-    by_agent = {name: met.means(cost) for name, cost in costs.items()}
-    networks = np.unique(met.network)
-    each = {
-        name: np.array([values[met.network == one].mean() for one in networks]) for name, values in by_agent.items()
-    }
-    kind = np.array([met.species[met.network == one][0] for one in networks])
+    each = {name: by_network(met.means(cost), met.network) for name, cost in costs.items()}
+    kind = met.species[np.unique(met.network, return_index=True)[1]]
     rows = [_row(name, each, kind == number) for number, name in enumerate(conditions) if (kind == number).any()]
     return [*rows, _row("all", each, np.ones(len(kind), bool))]
 
 
-def _row(name: str, each: dict[str, np.ndarray], chosen: np.ndarray) -> Forecast:
+def _row(name: str, each: dict[str, np.ndarray], chosen: np.ndarray) -> BeliefForecast:
     mine = {cost: values[chosen] for cost, values in each.items()}
     share = bootstrap(captured, mine["truth"], mine["observer"], mine["entropy"])
-    return Forecast(name, share, **{cost: mean_interval(values) for cost, values in mine.items()})
+    return BeliefForecast(name, share, **{cost: mean_interval(values) for cost, values in mine.items()})
 
 
 def forecast_costs(observer: ToMnet, encounters: Encounter) -> dict[str, np.ndarray]:

@@ -21,7 +21,7 @@ from ...ideal import KnownAgents
 from ...support.progress import stage
 from ...support.trees import pick, stack
 from ...world.gridworld import World
-from ..claims.statistics import Estimate, mean_interval
+from ..claims.statistics import Estimate, by_network, mean_interval
 from ..experiment import AgentPool
 from ..false_belief.natural_swaps import Effects, Walks, asked_after, effects_foretold
 from .belief_forecast import costs_of, forecast_rows
@@ -120,8 +120,7 @@ def beliefs(foretold: Foretold) -> Iterator[Measure]:
 def _over_networks(met: EvaluationSet, values: np.ndarray, asked: np.ndarray | None = None) -> Estimate:
     """The mean of what was measured in every encounter, each network by its own mean; of the agents `asked` about."""
     agents = np.flatnonzero(np.ones(met.count, bool) if asked is None else asked)
-    means, network = met.means(values)[agents], met.network[agents]
-    return mean_interval(np.array([means[network == one].mean() for one in np.unique(network)]))
+    return mean_interval(by_network(met.means(values)[agents], met.network[agents]))
 
 
 # --- What swaps do (F5, B2)

@@ -51,9 +51,15 @@ def mean_interval(values: np.ndarray) -> Estimate:
     mean = float(values.mean())
     if len(values) < 2:
         return dataclasses.replace(UNKNOWN, mean=mean, count=1)
-    widths = float(stdtrit(len(values) - 1, 0.975))
-    error = widths * float(values.std(ddof=1) / np.sqrt(len(values)))
+    quantile = float(stdtrit(len(values) - 1, 0.975))
+    error = quantile * float(values.std(ddof=1) / np.sqrt(len(values)))
     return Estimate(mean, mean - error, mean + error, len(values))
+
+
+def by_network(values: np.ndarray, network: np.ndarray) -> np.ndarray:
+    """The mean of each network that has any, in the order of their numbers; what was not measured is left out."""
+    known = np.isfinite(values)
+    return np.array([values[known & (network == one)].mean() for one in np.unique(network[known])])
 
 
 def over_networks(each: np.ndarray) -> NetworkMean:
@@ -70,6 +76,8 @@ def difference(one: Estimate, other: Estimate) -> Estimate:
 
 def share_interval(hits: np.ndarray) -> Estimate:
     """The share of agents for whom something holds, with Wilson's 95% interval: it stays within 0 and 1."""
+    if not len(hits):
+        return UNKNOWN
     count, share, z = len(hits), float(np.mean(hits)), 1.96
     middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
     error = z / (1 + z**2 / count) * float(np.sqrt(share * (1 - share) / count + z**2 / (4 * count**2)))
@@ -79,8 +87,10 @@ def share_interval(hits: np.ndarray) -> Estimate:
 def bootstrap(statistic: Callable[..., float], *columns: np.ndarray, resamples: int = 1000) -> Estimate:
     """A statistic of columns over agents, with a 95% interval from resampling the agents together."""
     columns = tuple(np.asarray(column) for column in columns)
-    random = np.random.default_rng(0)  # the resampling is part of the method, not of the experiment
     agents = len(columns[0])
+    if not agents:
+        return UNKNOWN
+    random = np.random.default_rng(0)  # the resampling is part of the method, not of the experiment
     draws = [
         statistic(*(column[chosen] for column in columns)) for chosen in random.integers(0, agents, (resamples, agents))
     ]

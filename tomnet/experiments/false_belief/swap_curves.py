@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ...episodes.targets import GAMMAS
-from ..claims.statistics import UNKNOWN, Estimate, bootstrap, difference, mean_interval
+from ..claims.statistics import UNKNOWN, Estimate, bootstrap, by_network, difference, mean_interval
 from .natural_swaps import Effects
 from .swap_effects import NOTICEABLE
 
@@ -97,12 +97,6 @@ def curves(effects: Effects, size: int) -> Curves:
 def _flat(effects: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     maps = {f"successor {gamma}": effects["successor"][:, number] for number, gamma in enumerate(GAMMAS)}
     return {"policy": effects["policy"], "belief": effects["belief"]} | maps
-
-
-def by_network(values: np.ndarray, network: np.ndarray) -> np.ndarray:
-    """The mean of each network that has any; what was not measured is left out."""
-    known = np.isfinite(values)
-    return np.array([values[known & (network == one)].mean() for one in np.unique(network[known])])
 
 
 def _by_network_and_distance(values: np.ndarray, effects: Effects, size: int) -> Float[np.ndarray, "network distance"]:
