@@ -33,11 +33,13 @@ def known(negligible: float = 0.0) -> KnownAgents:
 
 
 @lru_cache
-def met(queries: int = 1, at_start: bool = False) -> Encounter:
+def met(currents: int = 1, at_start: bool = False, queries: int = 1) -> Encounter:
     """One encounter with each, or several that share its episodes."""
     spec = EncounterSpec(PAST, PAST, query_at_start=at_start)
     draw = eqx.filter_jit(
-        lambda key, agents: draw_encounters(key, agents, play(WORLD), spec, past=PAST, queries=queries).one_by_one()
+        lambda key, agents: draw_encounters(
+            key, agents, play(WORLD), spec, past=PAST, currents=currents, queries=queries
+        ).one_by_one()
     )
     return draw(jax.random.key(0), known().agents)
 
@@ -96,7 +98,7 @@ def test_the_posterior_is_the_product_of_all_that_was_done():
 
 
 def test_histories_may_share_their_past():
-    shared = met(queries=2).history
+    shared = met(currents=2).history
     apart = History(pick(shared.past, np.repeat(np.arange(len(SPECIES)), 2)), shared.past_real, shared.recent)
     np.testing.assert_allclose(known().posterior(shared), known().posterior(apart), atol=1e-4)
 
@@ -190,6 +192,13 @@ def test_at_the_start_there_is_no_current_episode():
     np.testing.assert_allclose(np.exp(told.belief).sum(-1), 1, atol=1e-4)
 
 
+def test_a_condition_of_which_nobody_is_known_has_no_chance_and_keeps_its_number():
+    without = KnownAgents(pick(known().agents, SPECIES != 1), SPECIES[SPECIES != 1], WORLD)
+    told = without.species_probability(np.log([[0.1, 0.2, 0.7]]))
+    np.testing.assert_allclose(told, [[0.3, 0.0, 0.7]])
+    np.testing.assert_allclose(np.exp(without.log_prior), [1 / 4, 1 / 4, 1 / 2])
+
+
 def test_what_is_negligible_is_left_out():
     encounters = pick(met(), slice(2))
     log_weights = np.log(np.array([[0.9, 0.1 - 1e-6, 1e-6 / 4, 1e-6 / 4, 1e-6 / 4, 1e-6 / 4]] * 2))
@@ -214,6 +223,12 @@ def test_species_that_do_not_fit():
 def test_a_world_that_the_networks_do_not_know():
     with pytest.raises(BadSetting, match=f"size = 6: these agents were trained on grids of {NETWORK.size}"):
         KnownAgents(known().agents, SPECIES, World(size=6, objects=3, subgoal=True, max_walls=1))
+
+
+def test_several_queries_about_one_episode():
+    history = met(queries=2).history
+    with pytest.raises(BadSetting, match="queries = 2: known agents are asked about once in an episode, after all of"):
+        known().posterior(history)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int, Key, Scalar
 
 from ..agents.actor_critic import DeepAgent
@@ -15,6 +16,8 @@ from .targets import Targets, targets_from
 
 
 class Futures(eqx.Module):
+    """What an agent would do next, and how several rollouts from there went on to the end of the episode."""
+
     policy: Float[Array, "*query action"]
     targets: Targets  # of the rollouts: *query rollout
     length: Int[Array, "*query rollout"]  # of the whole episode, what went before the query included
@@ -35,6 +38,22 @@ def futures_from(
 
     targets, length = jax.vmap(one)(jax.random.split(key, rollouts))
     return Futures(policy, targets, length, belief)
+
+
+def queried_policy(
+    policy: Float[np.ndarray, "*query action"],
+    began: Float[np.ndarray, "*query action"],
+    weight_began: Float[np.ndarray, "*query action"],
+    usual: Float[np.ndarray, "*query"],
+) -> Float[np.ndarray, "*query action"]:
+    """The policy times how likely it is, after each action, that this very time was asked about.
+
+    `began`: how many rollouts begin with each action; `weight_began`: the sum of their weights, each the chance of
+    being asked about. One more of the `usual` weight begins with each action, because some begin none.
+    """
+    likely = (weight_began + usual[..., None]) / (began + 1)
+    odds = policy * likely
+    return odds / odds.sum(-1, keepdims=True)
 
 
 @eqx.filter_jit

@@ -44,5 +44,5 @@ class History(eqx.Module):
     def shown(self) -> Bool[Array, "*batch past"]:
         """Which past episodes there is a query after, each counted once."""
         *batch, past = self.past.length.shape
-        queries = math.prod(self.past_real.shape[:-1]) // math.prod(batch)
+        queries = math.prod(self.past_real.shape[:-1]) // max(math.prod(batch), 1)  # of nobody, none
         return jnp.asarray(self.past_real).reshape(*batch, queries, past).any(-2)

@@ -1,6 +1,7 @@
-"""Exact ideal observers: the best that any observer of these agents can do, the measure for a learned one.
+"""Ideal observers: the best that any observer of these agents can do, the measure for a learned one.
 
-Random agents (section 3.1), goal-driven agents (section 3.2), deep RL agents of a known pool (from section 3.3 on):
+Random agents (section 3.1) and goal-driven agents (section 3.2), both exactly; deep RL agents of a known pool (from
+section 3.3 on), with an exact posterior over who it is and sampled futures:
 
     counts = dirichlet.action_counts(encounters.past, encounters.past_real)
     policies = dirichlet.predictive(counts, alphas=(0.01, 3.0))

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float, Int, Key, Scalar
 
 from ..agents.actor_critic import DeepAgent
 from ..episodes.episode import NONE, Episode, Snapshot
-from ..episodes.futures import futures_from
+from ..episodes.futures import futures_from, queried_policy
 from ..episodes.predictions import Predictions
 from ..episodes.retrace import stand_at_query
 from ..support.trees import pick
@@ -76,7 +76,7 @@ def mixed_predictions(mixture: Forecast, query: Snapshot, rollouts: int, any_tim
         return Predictions(_logs(policy), None, None, belief)
     rolled = jax.tree.map(np.asarray, mixture.rolled)
     if any_time:
-        policy = _asked_about(policy, rolled, weight, rollouts)
+        policy = queried_policy(policy, rollouts * rolled.began, rollouts * rolled.weight_began, weight)
     eaten, maps = _with_one_more(rolled, weight, query, rollouts)
     return Predictions(
         action=_logs(policy),
@@ -163,14 +163,6 @@ def _add(
         total[rows] += leaf * weights.reshape(-1, *[1] * (leaf.ndim - 1))
 
     jax.tree.map(add, mixture, forecasts)
-
-
-def _asked_about(policy: np.ndarray, rolled: Rolled, weight: np.ndarray, rollouts: int) -> np.ndarray:
-    """The policy times how likely it is, after each action, that this very time was asked about. One more rollout of
-    the usual weight begins with each action: some begin none."""
-    likely = (rollouts * rolled.weight_began + weight[:, None]) / (rollouts * rolled.began + 1)
-    odds = policy * likely
-    return np.asarray(odds / odds.sum(1, keepdims=True))
 
 
 def _with_one_more(rolled: Rolled, weight: np.ndarray, query: Snapshot, rollouts: int) -> tuple[np.ndarray, np.ndarray]:

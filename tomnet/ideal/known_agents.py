@@ -1,15 +1,19 @@
-"""The exact observer of deep RL agents (sections 3.3 to 3.5): Bayes' rule over a pool of agents that it knows.
+"""The ideal observer of deep RL agents (sections 3.3 to 3.5): Bayes' rule over a pool of agents that it knows.
 
 It has the networks themselves at hand. How likely is each agent of the pool to have acted so, its own memory running
 along? The mixture of what they would do and believe, each as likely as it then is, is the best that anyone could say
 who knows just these agents. With the agent in question among them it is a ceiling for every observer; with others of
 its species, it is what can be known by one who has met only those, and takes the agent for one of them.
+
+The posterior is exact. The mixture leaves out agents that are hardly likely, together at most `NEGLIGIBLE`; and what
+they eat and where they go is sampled, `ROLLOUTS` of each and one made-up rollout that knows nothing. So what it loses
+there lies a little above the least that anyone could.
 """
 
 import equinox as eqx
 import jax
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, Key, Scalar
+from jaxtyping import Array, Float, Int, Key, Scalar
 
 from ..agents.actor_critic import DeepAgent, check_world
 from ..episodes.encounter import Encounter
@@ -62,8 +66,8 @@ class KnownAgents(eqx.Module):
     def posterior(self, history: History) -> Float[np.ndarray, "query agent"]:
         """The log-probability of each agent, given past episodes and the current one so far; the prior if there are
         none. Histories may share their past episodes."""
+        self._check_history(history)
         past, seen = jax.tree.map(np.asarray, (history.past, history.past_real))
-        self._check_past(past, seen)
         log_weights = np.tile(self.log_prior, (len(seen), 1))
         if past.length.size:
             flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), past)
@@ -85,9 +89,8 @@ class KnownAgents(eqx.Module):
         """Of all that was done in each episode, had it been done by each agent."""
         episodes = jax.tree.map(np.asarray, episodes)
         first, same = _distinct(episodes)
-        first = first[
-            np.argsort(episodes.length[first], kind="stable")
-        ]  # side by side, all take as long as the longest
+        # side by side, all take as long as the longest: those of a length go together
+        first = first[np.argsort(episodes.length[first], kind="stable")]
         size = side_by_side(cpu=32, gpu=1024)
         each = [
             in_chunks(_log_likelihoods, size, (pick(episodes, first),), pick(self.agents, number), self.world)
@@ -123,17 +126,19 @@ class KnownAgents(eqx.Module):
         return mixed_predictions(mixture, query, rollouts, any_time)
 
     def species_probability(self, log_weights: Float[np.ndarray, "query agent"]) -> Float[np.ndarray, "query species"]:
-        """The posterior probability of each condition."""
-        return np.exp(log_weights) @ (self.species[:, None] == np.unique(self.species))
+        """The posterior probability of each condition, by its number: 0 for one of which nobody is known."""
+        return np.exp(log_weights) @ (self.species[:, None] == np.arange(self.species.max() + 1))
 
     def preferred_object(self, log_weights: Float[np.ndarray, "query agent"]) -> Float[np.ndarray, "query object"]:
         """The posterior probability that each object is the one that the agent is after."""
         return np.exp(log_weights) @ (np.asarray(self.agents.preferred)[:, None] == np.arange(self.world.objects))
 
-    def _check_past(self, past: Episode, seen: Bool[np.ndarray, "query past"]) -> None:
-        self._check_kind(past.walls, past.object_cells)
-        shown = seen.reshape(len(past.length), -1, seen.shape[1]).any(1) if len(past.length) else seen
-        if (shown & np.asarray(past.length < 1)).any():
+    def _check_history(self, history: History) -> None:
+        self._check_kind(history.past.walls, history.past.object_cells)
+        if history.query_times is not None:
+            queries = history.query_times.shape[-1]
+            raise BadSetting("queries", queries, "known agents are asked about once in an episode, after all of it")
+        if (np.asarray(history.shown) & np.asarray(history.past.length < 1)).any():
             raise BadSetting("length", 0, "a past episode has at least one step; mark it as not seen, or leave it out")
 
     def _check_kind(self, walls: Array | np.ndarray, object_cells: Array | np.ndarray) -> None:

@@ -66,8 +66,7 @@ class ToMnet(eqx.Module):
             nothing = jnp.zeros((past_real.shape[0], outputs))
             return posterior_from(nothing, self.config.bottleneck), self.character_net
         episodes = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), past)
-        shown = past_real.reshape(past.length.shape[0], -1, past_real.shape[1]).any(1)
-        packed = pack(episodes, shown.reshape(-1), capacity, dtype)
+        packed = pack(episodes, History(past, past_real).shown.reshape(-1), capacity, dtype)
         embedding, net = self.character_net(packed, past_real, training)
         return posterior_from(embedding, self.config.bottleneck), net
 

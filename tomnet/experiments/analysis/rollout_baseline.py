@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key, Scalar
 
-from ...episodes.futures import Futures, imagine
+from ...episodes.futures import Futures, imagine, queried_policy
 from ...episodes.predictions import Predictions
 from ...support.progress import stage
 from ...support.trees import pick
@@ -41,20 +41,16 @@ def predictor(futures: Futures, own: Predictions) -> Predictions:
     maps = np.einsum("qr,qrgij->qgij", share, np.asarray(futures.targets.successor, np.float64))
     maps = maps + np.exp(np.asarray(own.successor, np.float64)) / (rollouts + 1)
     return Predictions(
-        action=_float32(np.log(queried_policy(futures, weight))),
+        action=_float32(np.log(_queried_policy(futures, weight))),
         consumption=_float32(np.log(eaten) - np.log1p(-eaten)),
         successor=_float32(np.log(maps)),
     )
 
 
-def queried_policy(futures: Futures, weight: np.ndarray) -> np.ndarray:
-    """The policy times how likely it is, after each action, that this very time was asked about."""
-    policy = np.asarray(futures.policy, np.float64)
-    began = np.asarray(futures.targets.action)[..., None] == np.arange(policy.shape[-1])
-    usual = weight.mean(-1, keepdims=True)  # of one more rollout: some actions are in none
-    likely = ((weight[..., None] * began).sum(-2) + usual) / (began.sum(-2) + 1)
-    odds = np.clip(policy, 1e-12, None) * likely
-    return odds / odds.sum(-1, keepdims=True)
+def _queried_policy(futures: Futures, weight: np.ndarray) -> np.ndarray:
+    policy = np.clip(np.asarray(futures.policy, np.float64), 1e-12, None)
+    began = (np.asarray(futures.targets.action)[..., None] == np.arange(policy.shape[-1])).astype(np.float64)
+    return queried_policy(policy, began.sum(-2), (weight[..., None] * began).sum(-2), weight.mean(-1))
 
 
 def _sigmoid(logits: np.ndarray) -> np.ndarray:
