@@ -14,12 +14,17 @@ import argparse
 import dataclasses
 import time
 
-import jax
-import jax.numpy as jnp
-import numpy as np
+from tomnet.support.cpu import prepare_cpu
 
-from tomnet.agents.population import CONDITIONS, Population, as_stored, senses_of
-from tomnet.agents.population_training import (
+prepare_cpu()  # before JAX starts
+
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
+from settings import changed  # noqa: E402
+
+from tomnet.agents.population import CONDITIONS, Population, as_stored, senses_of  # noqa: E402
+from tomnet.agents.population_training import (  # noqa: E402
     CHOOSING,
     HELD_OUT,
     POPULATION_PRESETS,
@@ -30,26 +35,14 @@ from tomnet.agents.population_training import (
     update_all,
     update_key,
 )
-from tomnet.experiments.analysis.population import canonical_agents
-from tomnet.experiments.false_belief.acts_on_memory import acts_on_memory
-from tomnet.experiments.false_belief.scenarios import all_scenarios
-from tomnet.support.streams import agent_stream
-from tomnet.world.levels import draw_levels
+from tomnet.experiments.analysis.population import canonical_agents  # noqa: E402
+from tomnet.experiments.false_belief.acts_on_memory import acts_on_memory  # noqa: E402
+from tomnet.experiments.false_belief.scenarios import all_scenarios  # noqa: E402
+from tomnet.support.streams import agent_stream  # noqa: E402
+from tomnet.world.levels import draw_levels  # noqa: E402
 
 SEED = 7
-
-
-def changed(training: PopulationTraining, setting: str) -> PopulationTraining:
-    """With fields such as `belief=0.5` put where they belong."""
-    for pair in setting.split():
-        name, value = pair.split("=")
-        part = next(part for part in ("learner", "network") if hasattr(getattr(training, part), name))
-        now = getattr(getattr(training, part), name)
-        parsed = value == "True" if isinstance(now, bool) else type(now)(value)
-        training = dataclasses.replace(
-            training, **{part: dataclasses.replace(getattr(training, part), **{name: parsed})}
-        )
-    return training
+PARTS = ("learner", "network")  # whose fields a setting may change
 
 
 def train(training: PopulationTraining):
@@ -91,10 +84,10 @@ def main() -> None:
         POPULATION_PRESETS[asked.preset], conditions=conditions, networks=asked.networks, keep=1, chunk=total
     )
     if asked.steps:
-        plain = changed(plain, f"steps={asked.steps}")
+        plain = changed(plain, f"steps={asked.steps}", *PARTS)
     scenarios = all_scenarios(plain.world)
     for setting in asked.setting or [""]:
-        networks, earned, speed = train(changed(plain, setting))
+        networks, earned, speed = train(changed(plain, setting, *PARTS))
         print(f"{setting or 'as the preset has it'}: {speed / 1e6:.3f} M agent-steps/s", flush=True)
         for place, name in enumerate(conditions):
             mine = np.arange(place, total, len(conditions))

@@ -10,42 +10,26 @@ the others the median counts, because a chunk that needs more room than usual ma
 """
 
 import argparse
-import ast
 import dataclasses
 import statistics
 import time
 
-import equinox as eqx
-import jax
+from tomnet.support.cpu import prepare_cpu
 
-from tomnet.experiments.experiment import PRESETS, ObserverSpec
-from tomnet.experiments.registry import find
-from tomnet.experiments.run import find_observer
-from tomnet.observer.frames import usual_capacity
-from tomnet.observer.training import draw_chunk, first_state, run_chunk
-from tomnet.support.errors import nearest
+prepare_cpu()  # before JAX starts
+
+import equinox as eqx  # noqa: E402
+import jax  # noqa: E402
+from settings import changed  # noqa: E402
+
+from tomnet.experiments.experiment import PRESETS, ObserverSpec  # noqa: E402
+from tomnet.experiments.registry import find  # noqa: E402
+from tomnet.experiments.run import find_observer  # noqa: E402
+from tomnet.observer.frames import usual_capacity  # noqa: E402
+from tomnet.observer.training import draw_chunk, first_state, run_chunk  # noqa: E402
 
 SEED = 7
-
-
-def changed(spec: ObserverSpec, setting: str) -> ObserverSpec:
-    """With fields such as `queries=4` put where they belong; all at once, because some only make sense together."""
-    parts = {"training": {}, "observer": {}}
-    names = {name: part for part in parts for name in vars(getattr(spec, part))}
-    for pair in setting.split():
-        name, value = pair.split("=")
-        if name not in names:
-            raise nearest(name, names, "setting")
-        parts[names[name]][name] = parsed(value)
-    new = {part: dataclasses.replace(getattr(spec, part), **fields) for part, fields in parts.items()}
-    return dataclasses.replace(spec, **new)
-
-
-def parsed(value: str):
-    try:
-        return ast.literal_eval(value)
-    except ValueError:  # a word
-        return value
+PARTS = ("training", "observer")  # whose fields a setting may change
 
 
 def measure(spec: ObserverSpec, chunks: int) -> tuple[float, float, float]:
@@ -79,7 +63,7 @@ def main() -> None:
     plain = find_observer(experiment, asked.preset, name)
     print(f"{asked.experiment}/{name}, {asked.preset}, {jax.devices()[0].device_kind}", flush=True)
     for setting in asked.setting or [""]:
-        spec = changed(plain, setting)
+        spec = changed(plain, setting, *PARTS)
         first, one, drawing = measure(spec, asked.chunks)
         met = spec.training.met_after(spec.training.chunk)
         rates = ", ".join(f"{count / one:,.0f} {what}/s" for what, count in met.items())

@@ -1,0 +1,91 @@
+"""Benchmarks that no other test runs: settings are read as they are meant, and a trial of each prints its rows."""
+
+import importlib
+import sys
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+import tomnet
+from tomnet.support import cpu
+from tomnet.support.errors import TomnetError
+
+FOLDER = Path(tomnet.__file__).parents[1] / "benchmarks"
+
+
+@dataclass(frozen=True)
+class Learner:
+    least: int = 1
+    most: int = 2
+    rate: float = 0.5
+
+    def __post_init__(self):
+        assert self.least <= self.most
+
+
+@dataclass(frozen=True)
+class Network:
+    read_out: str = "pool"
+    bottleneck: bool = False
+    swaps: float | None = 0.1
+
+
+@dataclass(frozen=True)
+class Training:
+    learner: Learner = field(default_factory=Learner)
+    network: Network = field(default_factory=Network)
+
+
+@pytest.fixture
+def load(monkeypatch):
+    """A benchmark as a module, this process left as it is."""
+    monkeypatch.syspath_prepend(FOLDER)
+    monkeypatch.setattr(cpu, "prepare_cpu", lambda: None)
+    return importlib.import_module
+
+
+@pytest.fixture
+def changed(load):
+    return lambda setting: load("settings").changed(Training(), setting, "learner", "network")
+
+
+def test_fields_are_put_where_they_belong(changed):
+    assert changed("") == Training()
+    told = changed("rate=0.25 read_out=cell bottleneck=True swaps=None")
+    assert told == Training(Learner(rate=0.25), Network("cell", True, None))
+
+
+def test_words_need_not_look_like_python(changed):
+    assert changed("read_out=5x5").network.read_out == "5x5"
+
+
+def test_fields_that_only_make_sense_together_change_at_once(changed):
+    assert changed("least=8 most=9").learner == replace(Learner(), least=8, most=9)
+
+
+@pytest.mark.parametrize(
+    ("setting", "why"),
+    [
+        ("read_uot=cell", "unknown setting 'read_uot'; did you mean 'read_out'?"),
+        ("rate", "rate = '': a value is missing, as in name=value"),
+    ],
+)
+def test_settings_that_cannot_be(changed, setting, why):
+    with pytest.raises(TomnetError) as refused:
+        changed(setting)
+    assert str(refused.value) == why
+
+
+TRIALS = {
+    "agent_settings": ["--networks", "2", "--steps", "64", "--setting", "belief=0.5"],
+    "observer_settings": ["--experiment", "random-agents", "--chunks", "1", "--setting", "batch=2"],
+}
+
+
+@pytest.mark.parametrize("name", TRIALS)
+def test_a_trial(load, monkeypatch, capsys, name):
+    benchmark = load(name)
+    monkeypatch.setattr(sys, "argv", [name, "--preset", "smoke", *TRIALS[name]])
+    benchmark.main()
+    assert TRIALS[name][-1] in capsys.readouterr().out
