@@ -144,6 +144,12 @@ def test_a_bootstrap_stands_resamples_that_have_no_answer():
     assert bootstrap(area, positive).measured
 
 
+def test_a_bootstrap_of_what_is_infinite_has_no_interval():
+    found = bootstrap(lambda values: float("inf"), np.ones(5))
+    assert found.mean == float("inf")
+    assert np.isnan(found.interval).all()
+
+
 def test_the_difference_of_two_means_is_less_certain_than_either():
     gap = difference(Estimate(0.5, 0.2, 0.8, 5), Estimate(0.1, -0.3, 0.5, 6))
     assert (gap.mean, *gap.interval, gap.count) == pytest.approx((0.4, -0.1, 0.9, 11))

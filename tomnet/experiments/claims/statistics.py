@@ -94,7 +94,8 @@ def bootstrap(statistic: Callable[..., float], *columns: np.ndarray, resamples: 
     draws = [
         statistic(*(column[chosen] for column in columns)) for chosen in random.integers(0, agents, (resamples, agents))
     ]
-    low, high = np.nanpercentile(draws, [2.5, 97.5])
+    with np.errstate(invalid="ignore"):  # between infinite draws there is no percentile, and no interval
+        low, high = np.nanpercentile(draws, [2.5, 97.5])
     return Estimate(float(statistic(*columns)), float(low), float(high), agents)
 
 
