@@ -2,6 +2,7 @@
 
 import dataclasses
 from functools import lru_cache
+from itertools import product
 
 import jax
 import numpy as np
@@ -14,11 +15,15 @@ from tomnet.experiments.analysis import ceiling as analysis
 from tomnet.experiments.analysis.ceiling import CeilingRow, known_agents
 from tomnet.experiments.analysis.evaluation_set import EvaluationSet, draw_evaluation_set
 from tomnet.experiments.claims.statistics import Estimate
+from tomnet.experiments.deep_rl_agents import SPECIES
 from tomnet.experiments.experiment import AgentPool
 from tomnet.experiments.false_belief.natural_swaps import take_walks
-from tomnet.experiments.false_belief.specs import mixed_spec
+from tomnet.experiments.false_belief.specs import MIXED, NARROW, WIDE, mixed_spec
+from tomnet.ideal import KnownAgents
 from tomnet.support.errors import BadFile, BadSetting
 from tomnet.support.files import read_json, write_json
+from tomnet.support.trees import pick
+from tomnet.support.typed_json import to_json
 from tomnet.world.gridworld import SUBGOAL_MAZE
 
 WORLD = dataclasses.replace(SUBGOAL_MAZE, step_limit=16)
@@ -77,8 +82,8 @@ def test_who_is_taken_for_whom():
     one = foretold("held out")
     species = one.met.species[one.met.who]
     always = dataclasses.replace(one, species=np.zeros_like(species))
-    name, mean, _, networks = analysis.taken_for_each_other(always, *TWO)
-    assert (name, mean, networks) == ("3x3 and 9x9 taken for each other", 0.5, 2)
+    name, estimate = analysis.taken_for_each_other(always, *TWO)
+    assert (name, estimate.mean, estimate.count) == ("3x3 and 9x9 taken for each other", 0.5, 2)
 
 
 def test_a_swap_that_nobody_can_see_changes_nothing():
@@ -129,7 +134,41 @@ def test_a_file_that_is_no_ceiling(tmp_path):
         ceiling.load_ceiling(path)
 
 
-@pytest.mark.parametrize(("agents", "rollouts"), [(0, 4), (8, 0)])
-def test_numbers_that_cannot_work(agents, rollouts):
-    with pytest.raises(BadSetting, match="= 0: must be above 0"):
-        ceiling.compute_ceiling(agents, 1, rollouts)
+@pytest.mark.parametrize(("agents", "seed", "rollouts"), [(0, 1, 4), (8, -1, 4), (8, 1, 0)])
+def test_numbers_that_cannot_work(agents, seed, rollouts):
+    with pytest.raises(BadSetting, match="must lie between"):
+        ceiling.compute_ceiling(agents, seed, rollouts)
+
+
+# --- Everything
+
+
+def test_a_place_that_cannot_be_written_to_is_named_before_the_work(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(ceiling, "prepare_cpu", lambda: None)
+    monkeypatch.setattr(ceiling, "compute_ceiling", lambda *asked: pytest.fail("it has begun"))
+    with pytest.raises(SystemExit) as stopped:
+        ceiling.main(["--out", str(tmp_path)])
+    assert stopped.value.code == 2
+    assert capsys.readouterr().err == f"{tmp_path}: cannot be written to: it is a folder\n"
+
+
+def one_of_each(*asked) -> KnownAgents:
+    """The first agent of each condition: leading everyone along everything would take minutes."""
+    known = known_agents(*asked)
+    first = np.unique(known.species, return_index=True)[1]
+    return KnownAgents(pick(known.agents, first), known.species[first], known.world)
+
+
+def test_the_whole_ceiling_of_few_agents(tmp_path, monkeypatch):
+    monkeypatch.setattr(ceiling, "known_agents", one_of_each)
+    one = ceiling.compute_ceiling(agents=2, seed=1, rollouts=2)
+    ceiling.save_ceiling(tmp_path / "ceiling.json", one)
+    assert to_json(ceiling.load_ceiling(tmp_path / "ceiling.json")) == to_json(one)
+    for population, conditions in ((ceiling.THREE_SPECIES, SPECIES), (ceiling.MIXED_POPULATION, MIXED)):
+        for part in analysis.POOLS:
+            species = one.find(population, part, "species")
+            assert species is not None
+            assert 0 <= species.estimate.mean <= 1
+            assert species.estimate.count == len(conditions)
+    for part, name, where in product(analysis.POOLS, (NARROW, WIDE), ("in view", "out of view")):
+        assert one.find(ceiling.MIXED_POPULATION, part, f"swap effect on beliefs, {where}, {name}") is not None

@@ -10,12 +10,13 @@ import dataclasses
 
 import jax
 import numpy as np
+from jaxtyping import Array, Key
 
 from ..observer.tomnet import ToMnet
 from ..support.streams import EVALUATION_STREAM, stream
 from ..world.gridworld import SUBGOAL_MAZE
 from .analysis.belief_forecast import BeliefForecast, forecast_table
-from .analysis.evaluation_set import draw_evaluation_set
+from .analysis.evaluation_set import EvaluationSet, draw_evaluation_set
 from .claims.claim import Claim, verdict
 from .claims.statements import STATEMENTS
 from .experiment import ANY_PRESET, Experiment, ObserverSpec, Preset
@@ -40,17 +41,25 @@ class Tables:
 
 
 def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tables, list[Claim]]:
-    encounter_key, example_key = jax.random.split(stream(seed, EVALUATION_STREAM))
-    observer = observers["mixed"]
-    met = draw_evaluation_set(encounter_key, specs(ANY_PRESET)[0], "held out", agents)
+    observer, met = observers["mixed"], mixed_evaluation_set(seed, agents)
     (shown,) = FIVE
     walks = walk_all(seed, (NARROW, shown, WIDE), agents)
     tables = Tables(
         forecast=forecast_table(observer, met, MIXED),
         natural=curves_of(walks, observer),
-        examples=_examples(example_key, walks[shown], observer),
+        examples=_examples(_keys(seed)[1], walks[shown], observer),
     )
     return tables, _claims(tables)
+
+
+def mixed_evaluation_set(seed: int, agents: int) -> EvaluationSet:
+    """Agents of the mixed population that no observer has met."""
+    return draw_evaluation_set(_keys(seed)[0], mixed_spec(ANY_PRESET), "held out", agents)
+
+
+def _keys(seed: int) -> Key[Array, "2"]:
+    """Of the encounters, and of the examples."""
+    return jax.random.split(stream(seed, EVALUATION_STREAM))
 
 
 def _examples(key, walks: Walks, observer: ToMnet) -> SwapExamples:

@@ -1,1 +1,1 @@
-"""What every other folder builds on: errors, files, random streams, trees, progress, interrupts, provenance."""
+"""What every other folder builds on: errors, checks, files, random streams, trees, progress, interrupts, provenance."""

@@ -1,0 +1,34 @@
+"""What is asked for, checked before the work begins."""
+
+import os
+from pathlib import Path
+
+from .errors import BadFile, BadSetting
+
+LARGEST_SEED = 2**32 - 1
+
+
+def check_seed(seed: int) -> None:
+    check_between("seed", seed, 0, LARGEST_SEED)
+
+
+def check_between(name: str, value: int, least: int, most: int) -> None:
+    """What would take all memory is refused too, before the machine is brought to its knees."""
+    if not least <= value <= most:
+        raise BadSetting(name, value, f"must lie between {least} and {most}")
+
+
+def check_writable(folder: Path) -> None:
+    """That files can be written there is found out before the work begins, not after it."""
+    there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+    if not there.is_dir():
+        raise BadFile(folder, f"cannot be written to: {there} is not a folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise BadFile(folder, f"cannot be written to: {there} is read-only")
+
+
+def check_writable_file(path: Path) -> None:
+    """The same of a single file."""
+    if path.is_dir():
+        raise BadFile(path, "cannot be written to: it is a folder")
+    check_writable(path.parent)
