@@ -339,7 +339,7 @@ def test_json_is_strict_and_comes_back(tmp_path):
         "sizes": [1, 2],
         "rate": 0.5,
         "loss": [1.0, None],
-        "best": None,
+        "best": "-inf",
     }
 
 

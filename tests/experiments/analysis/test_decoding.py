@@ -1,4 +1,4 @@
-"""Read-outs, on data whose answer is known."""
+"""Decoders, on data whose answer is known."""
 
 import numpy as np
 import pytest

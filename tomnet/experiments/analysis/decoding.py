@@ -1,4 +1,4 @@
-"""Simple read-outs: what an embedding, or a score, tells about an agent."""
+"""Simple decoders: what an embedding, or a score, tells about an agent."""
 
 import numpy as np
 
