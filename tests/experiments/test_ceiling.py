@@ -11,8 +11,8 @@ from experiments.minds_small import save_populations
 
 from tomnet.agents import population as populations
 from tomnet.experiments import ceiling
-from tomnet.experiments.analysis import ceiling as analysis
-from tomnet.experiments.analysis.ceiling import CeilingRow, known_agents
+from tomnet.experiments.analysis import ceiling_measures as analysis
+from tomnet.experiments.analysis.ceiling_measures import CeilingRow, known_agents
 from tomnet.experiments.analysis.evaluation_set import EvaluationSet, draw_evaluation_set
 from tomnet.experiments.claims.statistics import Estimate
 from tomnet.experiments.deep_rl_agents import SPECIES

@@ -29,7 +29,7 @@ from ..support.provenance import provenance
 from ..support.streams import EVALUATION_STREAM, stream
 from ..support.typed_json import Misfit, from_json
 from ..world.gridworld import SUBGOAL_MAZE
-from .analysis.ceiling import (
+from .analysis.ceiling_measures import (
     POOLS,
     CeilingRow,
     Measure,
