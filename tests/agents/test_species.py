@@ -12,7 +12,7 @@ from tomnet.agents.oracle import Oracle
 from tomnet.agents.planner import PlannerSpecies
 from tomnet.agents.population import save_population
 from tomnet.agents.random_policy import RandomSpecies
-from tomnet.experiments.experiment import AgentPool
+from tomnet.experiments.agent_pool import AgentPool
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from tomnet.agents.population import load_population, save_population
 from tomnet.cli import agents
 from tomnet.cli import main as cli
 from tomnet.experiments import ceiling
-from tomnet.experiments.analysis.ceiling import CeilingRow
+from tomnet.experiments.analysis.ceiling_measures import CeilingRow
 from tomnet.experiments.claims.claim import Claim
 from tomnet.experiments.claims.statistics import Estimate
 from tomnet.support.files import read_json, read_jsonl, write_json

@@ -16,7 +16,6 @@ from tomnet.experiments.analysis.ceiling_measures import CeilingRow, known_agent
 from tomnet.experiments.analysis.evaluation_set import EvaluationSet, draw_evaluation_set
 from tomnet.experiments.claims.statistics import Estimate
 from tomnet.experiments.deep_rl_agents import SPECIES
-from tomnet.experiments.experiment import AgentPool
 from tomnet.experiments.false_belief.natural_swaps import take_walks
 from tomnet.experiments.false_belief.specs import MIXED, NARROW, WIDE, mixed_spec
 from tomnet.ideal import KnownAgents

@@ -17,11 +17,12 @@ from tomnet.agents.actor_critic import NetworkConfig
 from tomnet.agents.population import save_population
 from tomnet.episodes.episode import Snapshot
 from tomnet.experiments import agent_embeddings, deep_rl_agents
+from tomnet.experiments.agent_pool import AgentPool
 from tomnet.experiments.analysis.character_space import Agreement
 from tomnet.experiments.analysis.evaluation_set import EvaluationSet, Met
 from tomnet.experiments.claims.statistics import UNKNOWN, Estimate
 from tomnet.experiments.deep_rl_agents import HEADS, OBSERVERS, PAPER, SHUFFLES, SPECIES
-from tomnet.experiments.experiment import PRESETS, AgentPool, Result
+from tomnet.experiments.experiment import PRESETS, Result
 from tomnet.support.errors import TomnetError
 from tomnet.world.gridworld import SUBGOAL_MAZE
 

@@ -17,11 +17,12 @@ from tomnet.episodes.encounter import EncounterSpec
 from tomnet.episodes.episode import Snapshot
 from tomnet.experiments import experiment
 from tomnet.experiments import run as running
+from tomnet.experiments.agent_pool import AgentPool
 from tomnet.experiments.analysis.examples import plain_episode, plain_snapshot
 from tomnet.experiments.analysis.query_fields import every_cell, policy_arrows
 from tomnet.experiments.claims.claim import Claim
 from tomnet.experiments.claims.statistics import UNKNOWN, Estimate
-from tomnet.experiments.experiment import AgentPool, Experiment, ObserverSpec, Result
+from tomnet.experiments.experiment import Experiment, ObserverSpec, Result
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.experiments.run import AGENTS, RESULT, load_result, run
 from tomnet.observer.config import ObserverConfig

@@ -15,7 +15,8 @@ from tomnet.agents import population as populations
 from tomnet.episodes.episode import Snapshot
 from tomnet.episodes.history import History
 from tomnet.experiments import explicit_beliefs, false_beliefs, false_beliefs_mixed, unseen_swaps
-from tomnet.experiments.experiment import AgentPool, ObserverSpec
+from tomnet.experiments.agent_pool import AgentPool
+from tomnet.experiments.experiment import ObserverSpec
 from tomnet.experiments.false_belief import specs
 from tomnet.experiments.false_belief.counterfactuals import check_observer, predict_counterfactuals
 from tomnet.experiments.false_belief.natural_swaps import (

@@ -9,8 +9,9 @@ import pytest
 
 from tomnet.agents.planner import PlannerSpecies
 from tomnet.experiments import goal_inference, goal_snapshots, greedy_agents, random_agents, registry
+from tomnet.experiments.agent_pool import AgentPool
 from tomnet.experiments.claims.statements import STATEMENTS
-from tomnet.experiments.experiment import PRESETS, AgentPool, Experiment, ObserverSpec
+from tomnet.experiments.experiment import PRESETS, Experiment, ObserverSpec
 from tomnet.experiments.false_belief import curves_by_species
 from tomnet.experiments.registry import EXPERIMENTS, find
 from tomnet.experiments.run import AGENTS, check_preset

@@ -9,7 +9,7 @@ from tomnet.agents.planner import PlannerSpecies
 from tomnet.agents.random_policy import RandomSpecies
 from tomnet.episodes.encounter import EncounterSpec
 from tomnet.episodes.observer_view import NearObjectsOnly, NoisyActions
-from tomnet.experiments.experiment import AgentPool
+from tomnet.experiments.agent_pool import AgentPool
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.support.errors import BadSetting
 from tomnet.support.identity import differences, plain

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from ..experiments.analysis.ceiling import CeilingRow
+    from ..experiments.analysis.ceiling_measures import CeilingRow
     from ..experiments.analysis.population import PopulationTables
     from ..experiments.ceiling import Ceiling
     from ..experiments.claims.claim import Claim

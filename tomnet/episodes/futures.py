@@ -11,8 +11,10 @@ from ..agents.agent import Agent
 from ..world.gridworld import World
 from .episode import Episode, Snapshot
 from .retrace import stand_at_query
-from .rollout import finish_rollout
-from .targets import Targets, targets_from
+from .rollout import RolloutState, finish_rollout
+from .targets import Targets, successor_maps, targets_from
+
+BATCH = 32  # rollouts side by side: more do not fit into a processor's caches
 
 
 class Futures(eqx.Module):
@@ -69,3 +71,17 @@ def imagine(
 
     keys = jax.random.split(key, query.agent_cell.shape[0])
     return jax.lax.map(one, (keys, recent, query))
+
+
+@eqx.filter_jit
+def empirical_successors(
+    key: Key[Scalar, ""], agent: Agent, rollout_state: RolloutState, world: World, rollouts: int
+) -> Float[Array, "gamma row col"]:
+    """The mean successor map over that many stochastic rollouts from where the episode stands."""
+    # it stopped to be looked at, not to end
+    rollout_state = eqx.tree_at(lambda now: now.alive, rollout_state, jnp.bool_(True))
+
+    def one(key):
+        return successor_maps(finish_rollout(key, agent, rollout_state, world), jnp.int32(0))
+
+    return jax.lax.map(one, jax.random.split(key, rollouts), batch_size=BATCH).mean(0)

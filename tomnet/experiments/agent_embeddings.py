@@ -24,6 +24,7 @@ from ..support.progress import stage
 from ..support.streams import EVALUATION_STREAM, stream
 from ..support.trees import pick
 from ..world.gridworld import SUBGOAL_MAZE, Level
+from .agent_pool import AgentPool
 from .analysis.character_space import (
     COLLAPSED,
     READ_OUTS,
@@ -50,7 +51,7 @@ from .claims.divergence import jensen_shannon
 from .claims.statements import STATEMENTS
 from .claims.statistics import UNKNOWN, Estimate, mean_interval
 from .deep_rl_agents import ENCOUNTERS, SPECIES, species_evaluation_sets
-from .experiment import AgentPool, Experiment, ObserverSpec, Preset
+from .experiment import Experiment, ObserverSpec, Preset
 from .presets import DEEP_OBSERVER, DEEP_TRAINING
 
 BLIND, STATELESS = SPECIES.index("blind"), SPECIES.index("stateless-5x5")

@@ -22,12 +22,14 @@ from jaxtyping import Array, Float, Key, Scalar
 from ..agents.population import Part, condition_file
 from ..episodes.encounter import EncounterSpec
 from ..episodes.episode import Snapshot
+from ..episodes.futures import empirical_successors
 from ..episodes.rollout import start_rollout
 from ..episodes.targets import GAMMAS
 from ..observer.tomnet import Reading, ToMnet
 from ..support.streams import EVALUATION_STREAM, stream
 from ..support.trees import pick
 from ..world.gridworld import SUBGOAL_MAZE
+from .agent_pool import AgentPool
 from .analysis.character_space import READ_OUTS, ReadOut, confusion
 from .analysis.evaluation_set import (
     EvaluationSet,
@@ -46,8 +48,7 @@ from .claims.claim import Claim, if_measured, verdict
 from .claims.divergence import jensen_shannon
 from .claims.statements import STATEMENTS
 from .claims.statistics import Estimate, bootstrap, mean_interval
-from .experiment import ANY_PRESET, AgentPool, Experiment, ObserverSpec, Preset
-from .false_belief.swap_examples import empirical_successors
+from .experiment import ANY_PRESET, Experiment, ObserverSpec, Preset
 from .presets import DEEP_OBSERVER, DEEP_TRAINING
 
 SPECIES = ("blind", "stateless-5x5", "5x5")

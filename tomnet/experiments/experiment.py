@@ -3,103 +3,28 @@
 import dataclasses
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import equinox as eqx
-import jax
-import numpy as np
 from jaxtyping import Array, Key, Scalar
 
-from ..agents.actor_critic import DeepAgent
-from ..agents.population import Part, condition_file, load_condition
-from ..agents.species import DrawEncounters, Species
+from ..agents.species import Species
 from ..episodes.encounter import Encounter, EncounterSpec, Oversampled, Play, draw_encounters
 from ..episodes.importance import swap_weight
 from ..episodes.rollout import play, play_with_beliefs
 from ..observer.tomnet import ObserverConfig, ToMnet
 from ..observer.training import Sample, TrainingConfig
 from ..support.errors import BadSetting
-from ..support.identity import LOCAL, plain
-from ..support.trees import concatenate, pick
+from ..support.identity import plain
+from ..support.trees import pick
 from ..support.typed_json import from_json, to_json
 from ..world.gridworld import World
+from .agent_pool import AgentPool, Everyone
 from .claims.claim import Claim
 
 Preset = Literal["smoke", "laptop", "full"]
 PRESETS: tuple[Preset, ...] = ("smoke", "laptop", "full")
 ANY_PRESET = PRESETS[0]  # for what is the same in all of them: the observers' names, whom they meet and how
-
-
-@dataclasses.dataclass(frozen=True)
-class AgentPool:
-    """A fixed set of deep RL agents, met in turn: networks of some conditions, each with every preference.
-
-    A species, as `Species` has it, of which there are no more than these.
-    """
-
-    kind: ClassVar[str] = "deep RL agents"
-    conditions: tuple[str, ...]
-    part: Part = "training"
-    folder: Path | None = dataclasses.field(default=None, metadata=LOCAL)  # of the populations; None: the pretrained
-    beliefs: bool = False  # whether they are asked what they believe
-    networks: int | None = None  # of each condition, at most; None: all
-
-    def words(self) -> str:
-        asked = ", asked for their beliefs" if self.beliefs else ""
-        return f"deep RL agents: the training networks of {', '.join(self.conditions)}{asked}"
-
-    def available(self) -> bool:
-        return all(condition_file(name, self.folder).exists() for name in self.conditions)
-
-    def populations(self) -> dict[str, str]:
-        return {name: load_condition(name, self.folder).digest for name in self.conditions}
-
-    def agents(self) -> DeepAgent:
-        """All of them, condition by condition."""
-        parts = []
-        for name in self.conditions:
-            population = load_condition(name, self.folder)
-            most = None if self.networks is None else self.networks * population.objects
-            parts.append(pick(population.agents(self.part), slice(most)))
-        return concatenate(parts)
-
-    def ready(self) -> "Everyone":
-        return Everyone(self.agents())
-
-    def anyone(self) -> "AgentPool":
-        return self
-
-    def sample(self, key: Key[Scalar, ""], count: int) -> DeepAgent:
-        return self.ready().sample(key, count)
-
-    def species(self) -> np.ndarray:
-        """The number of each agent's condition, in the order of `agents`."""
-        parts = [load_condition(name, self.folder) for name in self.conditions]
-        chosen = [{"training": p.training, "held out": p.held_out, "all": p.returns}[self.part] for p in parts]
-        counts = [p.objects * len(some[: self.networks]) for p, some in zip(parts, chosen)]
-        return np.repeat(np.arange(len(parts)), counts)
-
-
-class Everyone(eqx.Module):
-    """All agents of a pool, each as often as the others."""
-
-    agents: DeepAgent
-
-    def sample(self, key: Key[Scalar, ""], count: int) -> DeepAgent:
-        pool = self.agents.preferred.shape[0]
-        if count >= pool:
-            return self.agents
-        few = jax.random.permutation(key, pool)[:count]
-        return pick(self.agents, few)
-
-    def encounters(self, key: Key[Scalar, ""], count: int, draw_encounters: DrawEncounters) -> Encounter:
-        """For few encounters, most of the agents need not play at all; for many, everyone plays several times."""
-        encounter_key, order_key, few_key = jax.random.split(key, 3)
-        agents = self.sample(few_key, count)
-        encounters = draw_encounters(encounter_key, agents, times=-(-count // agents.preferred.shape[0]))
-        order = jax.random.permutation(order_key, encounters.past_real.shape[0])
-        return pick(encounters, order)
 
 
 MET_VERSION = 1  # of what `ObserverSpec.met` says, to be raised when a field changes its meaning

@@ -12,9 +12,10 @@ import dataclasses
 from ..observer.tomnet import ToMnet
 from ..support.streams import EVALUATION_STREAM, stream
 from ..world.gridworld import SUBGOAL_MAZE
+from .agent_pool import AgentPool
 from .claims.claim import Claim, if_measured, verdict
 from .claims.statements import STATEMENTS
-from .experiment import AgentPool, Experiment, ObserverSpec, Preset
+from .experiment import Experiment, ObserverSpec, Preset
 from .false_belief.curves_by_species import curves_of, futures_of, walk_all
 from .false_belief.scenarios import all_scenarios
 from .false_belief.specs import FIVE, N_PAST, spec

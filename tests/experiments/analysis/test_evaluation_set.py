@@ -12,6 +12,7 @@ from helpers import made_up, random_encounters
 
 from tomnet.agents.population import save_population
 from tomnet.episodes.encounter import EncounterSpec
+from tomnet.experiments.agent_pool import AgentPool
 from tomnet.experiments.analysis.evaluation_set import (
     draw_evaluation_set,
     in_batches,
@@ -21,7 +22,7 @@ from tomnet.experiments.analysis.evaluation_set import (
     shuffled_losses,
     somebody_else,
 )
-from tomnet.experiments.experiment import AgentPool, ObserverSpec
+from tomnet.experiments.experiment import ObserverSpec
 from tomnet.observer.config import ObserverConfig
 from tomnet.observer.tomnet import read
 from tomnet.observer.training import TrainingConfig

@@ -18,15 +18,14 @@ from tomnet.experiments.analysis import population
 from tomnet.experiments.analysis.population import (
     Performance,
     PopulationTables,
-    Reachable,
     behave,
     draw_courses,
     evaluate_population,
-    levels_with_a_way,
     measures,
     performance,
     returns,
 )
+from tomnet.experiments.analysis.reachability import Reachable, levels_with_a_way
 from tomnet.experiments.claims.statistics import mean_interval
 from tomnet.experiments.false_belief.scenarios import scenario
 from tomnet.support.errors import BadSetting

@@ -11,6 +11,7 @@ from agents.small import BLIND, NETWORK, SIGHTED, STATELESS, made_up_network
 from helpers import DOWN, RIGHT, sample_levels
 
 from tomnet.agents.actor_critic import DeepAgent, Memory
+from tomnet.episodes.futures import empirical_successors
 from tomnet.episodes.rollout import RolloutState
 from tomnet.experiments.claims.divergence import jensen_shannon
 from tomnet.experiments.false_belief.swap_effects import (
@@ -30,7 +31,7 @@ from tomnet.experiments.false_belief.swap_effects import (
     swap_table,
     until_subgoal,
 )
-from tomnet.experiments.false_belief.swap_examples import _good_to_see, empirical_successors, swap_examples
+from tomnet.experiments.false_belief.swap_examples import _good_to_see, swap_examples
 from tomnet.world.gridworld import World, nothing_yet, reset_to_level
 from tomnet.world.levels import parse_level
 

@@ -20,7 +20,7 @@ from ...world.gridworld import SUBGOAL_MAZE, Level, World
 from ...world.levels import draw_levels
 from ..false_belief.visibility import visibility_map
 from .examples import first_of
-from .population import Reachable
+from .reachability import Reachable
 
 
 @dataclasses.dataclass(frozen=True)

@@ -24,7 +24,8 @@ from ...observer.losses import losses_each
 from ...observer.tomnet import Reading, ToMnet, check_kind
 from ...support.progress import stage
 from ...support.trees import pick
-from ..experiment import AgentPool, ObserverSpec
+from ..agent_pool import AgentPool
+from ..experiment import ObserverSpec
 
 BATCH = 256  # encounters read side by side
 

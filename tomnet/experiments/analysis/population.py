@@ -23,7 +23,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Key, Scalar
+from jaxtyping import Key, Scalar
 
 from ...agents.actor_critic import DeepAgent, Rewards
 from ...agents.agent import Agent
@@ -32,7 +32,6 @@ from ...agents.population import Population, senses_of
 from ...agents.random_policy import RandomAgent
 from ...episodes.episode import Episode
 from ...episodes.rollout import Record, continue_rollout, start_rollout
-from ...ideal.paths import find_paths
 from ...support.errors import BadSetting
 from ...support.progress import stage
 from ...support.streams import EVALUATION_STREAM, stream
@@ -47,6 +46,7 @@ from ..false_belief.swap_effects import BATCH, SwapTable, swap_claims, swap_pair
 from ..false_belief.swap_examples import EXAMPLE_ROLLOUTS, SwapExamples, swap_examples
 from .belief_quality import BeliefQuality, Statements, belief_quality, reported
 from .handedness import Handedness, cells_after, handedness, moves_along_walls
+from .reachability import Reachable, levels_with_a_way
 
 PREFERRED = 0
 RETURN_GOALS = {"3x3": 0.95, "5x5": 1.15, "9x9": 1.3, "stateless-5x5": 0.55}  # set before these were trained
@@ -173,16 +173,6 @@ def draw_courses(key: Key[Scalar, ""], count: int, levels: int, swap_levels: int
     return [one(jax.random.fold_in(key, number)) for number in range(count)]
 
 
-def levels_with_a_way(key: Key[Scalar, ""], count: int, world: World) -> Level:
-    """Levels on which the subgoal can be reached: on the others there is no swap to measure."""
-    drawn = 2 * count + 16  # about three in four have one
-    levels = draw_levels(key, drawn, world)
-    chosen = np.flatnonzero(Reachable(levels, world).subgoal)[:count]
-    if len(chosen) < count:
-        raise BadSetting("swap_levels", count, f"the subgoal is in reach on only {len(chosen)} of {drawn} levels drawn")
-    return pick(levels, chosen)
-
-
 def behave(
     key: Key[Scalar, ""], agent: Agent, levels: Level, world: World, record: Callable[[World], Record] | None = None
 ) -> tuple[Episode, Any]:
@@ -203,24 +193,6 @@ def _behave(key, agent, levels: Level, world: World, record) -> tuple[Episode, A
 
 
 # --- How well the task is done
-
-
-class Reachable:
-    """Which levels let the subgoal, and each terminal object, be reached in time: around walls and other objects."""
-
-    def __init__(self, levels: Level, world: World):
-        self.subgoal, self.objects = (np.asarray(found) for found in _reachable(levels, world))
-
-
-@eqx.filter_jit
-def _reachable(levels: Level, world: World) -> tuple[Bool[Array, "level"], Bool[Array, "level object"]]:
-    def one(level: Level):
-        everything = find_paths(level.walls, level.object_cells, world).distances[:, level.start_cell]
-        # the subgoal is in nobody's way
-        terminal = find_paths(level.walls, level.object_cells[: world.objects], world).distances[:, level.start_cell]
-        return jnp.isfinite(everything[world.objects]), jnp.isfinite(terminal)
-
-    return jax.vmap(one)(levels)
 
 
 def measures(episodes: Episode, preferred: int, reachable: Reachable, world: World) -> dict[str, np.ndarray]:

@@ -15,7 +15,7 @@ from ...agents.population import condition_file
 from ...observer.tomnet import ToMnet
 from ...support.streams import EVALUATION_STREAM, stream
 from ...world.gridworld import SUBGOAL_MAZE
-from ..experiment import AgentPool
+from ..agent_pool import AgentPool
 from .natural_swaps import Walks, agents_futures, effects_of, rollouts_for, take_walks
 from .specs import MIXED, N_PAST, NARROW, WIDE
 from .swap_curves import Curves, curves

@@ -15,6 +15,7 @@ from jaxtyping import Array, Key, Scalar
 
 from ...agents.actor_critic import DeepAgent
 from ...episodes.episode import Episode, Snapshot
+from ...episodes.futures import empirical_successors
 from ...episodes.history import History
 from ...episodes.predictions import Probabilities
 from ...episodes.rollout import play
@@ -23,12 +24,11 @@ from ...observer.tomnet import ToMnet
 from ...support.progress import stage
 from ...support.trees import pick
 from ...world.gridworld import World
-from ..analysis.population import levels_with_a_way
+from ..agent_pool import AgentPool
+from ..analysis.reachability import levels_with_a_way
 from ..claims.divergence import jensen_shannon
-from ..experiment import AgentPool
 from .counterfactuals import check_observer, predict_counterfactuals
 from .swap_effects import Pairs, after_swap, swap_pairs, without_swaps
-from .swap_examples import empirical_successors
 
 FUTURE_ROLLOUTS = 50  # of the agent from each of the two worlds, for its successor maps
 CHECKED = (

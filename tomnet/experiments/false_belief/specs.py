@@ -11,7 +11,8 @@ from ...episodes.encounter import EncounterSpec
 from ...observer.config import BEHAVIOUR, HEADS
 from ...observer.training import TrainingConfig
 from ...world.gridworld import SUBGOAL_MAZE, World
-from ..experiment import AgentPool, ObserverSpec, Preset
+from ..agent_pool import AgentPool
+from ..experiment import ObserverSpec, Preset
 from ..presets import DEEP_OBSERVER, DEEP_TRAINING, LONG_TRAINING
 
 N_PAST = 4

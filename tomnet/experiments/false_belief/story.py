@@ -10,6 +10,7 @@ from jaxtyping import Float, Int, Key, Scalar
 
 from ...agents.actor_critic import DeepAgent
 from ...agents.population import CONDITIONS, load_condition
+from ...episodes.futures import empirical_successors
 from ...episodes.history import History
 from ...episodes.rollout import RolloutState
 from ...episodes.targets import GAMMAS
@@ -25,7 +26,6 @@ from .natural_swaps import FUTURE_ROLLOUTS, watch
 from .scenarios import DISTANCES, Scenario, drawing, orientations, scenario
 from .specs import N_PAST
 from .swap_effects import look_around, without_swaps
-from .swap_examples import empirical_successors
 from .turning_back import play_scenarios, queries
 from .visibility import visibility_map
 

@@ -3,21 +3,18 @@
 import dataclasses
 from typing import Any
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, Key, Scalar
+from jaxtyping import Float, Int, Key, Scalar
 
 from ...agents.actor_critic import DeepAgent
-from ...agents.agent import Agent
 from ...episodes.episode import Episode, Snapshot
-from ...episodes.rollout import RolloutState, finish_rollout
-from ...episodes.targets import GAMMAS, successor_maps
+from ...episodes.futures import empirical_successors
+from ...episodes.rollout import RolloutState
+from ...episodes.targets import GAMMAS
 from ...support.trees import pick
 from ...world.gridworld import World
 from ..analysis.examples import PlainEpisode, PlainSnapshot, first_of, plain_episode, plain_snapshot
-from .swap_effects import BATCH, Pairs, after_swap, look_around, without_swaps
+from .swap_effects import Pairs, after_swap, look_around, without_swaps
 from .visibility import distance, visibility_map
 
 EXAMPLE_ROLLOUTS = 200  # from each of the two worlds, as in the paper
@@ -154,18 +151,3 @@ def _future(key: Key[Scalar, ""], agent: DeepAgent, rollout_state: RolloutState,
         belief=np.asarray(belief[0], float),
         successor=np.asarray(maps, float),
     )
-
-
-@eqx.filter_jit
-def empirical_successors(
-    key: Key[Scalar, ""], agent: Agent, rollout_state: RolloutState, world: World, rollouts: int
-) -> Float[Array, "gamma row col"]:
-    """The mean successor map over that many stochastic rollouts from where the episode stands."""
-    rollout_state = eqx.tree_at(
-        lambda s: s.alive, rollout_state, jnp.bool_(True)
-    )  # it stopped to be looked at, not to end
-
-    def one(key):
-        return successor_maps(finish_rollout(key, agent, rollout_state, world), jnp.int32(0))
-
-    return jax.lax.map(one, jax.random.split(key, rollouts), batch_size=BATCH).mean(0)

@@ -15,9 +15,9 @@ from ...observer.tomnet import ToMnet
 from ...support.progress import stage
 from ...support.trees import pick, stack
 from ...world.gridworld import ACTIONS, World
+from ..agent_pool import AgentPool
 from ..analysis.examples import PlainEpisode, PlainSnapshot, plain_episode, plain_snapshot
 from ..claims.statistics import UNKNOWN, Estimate, mean_interval
-from ..experiment import AgentPool
 from .counterfactuals import check_observer, predict_counterfactuals
 from .natural_swaps import watch
 from .scenarios import Scenario, exchanges, lead, stacked
