@@ -17,14 +17,14 @@ from helpers import made_up, says
 
 from tomnet.agents.population import load_condition
 from tomnet.cli import main as cli
-from tomnet.cli.arguments import check_writable
 from tomnet.experiments.claims.claim import Claim
 from tomnet.experiments.claims.statements import STATEMENTS
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.experiments.run import AGENTS, OtherAgents, check_agents, load_result
 from tomnet.observer.checkpoint import OBSERVER_FORMAT, VERSION, save_observer
-from tomnet.observer.tomnet import ObserverConfig
+from tomnet.observer.config import ObserverConfig
 from tomnet.support import cpu
+from tomnet.support.checks import check_writable
 from tomnet.support.errors import BadFile
 from tomnet.support.files import load_arrays, read_jsonl, write_json
 from tomnet.support.interrupts import Interrupted
@@ -352,7 +352,7 @@ def test_a_folder_that_cannot_be_written_to_is_refused_before_the_work(command, 
 
 
 def test_a_read_only_folder_is_refused(here, monkeypatch):
-    monkeypatch.setattr("tomnet.cli.arguments.os.access", lambda path, mode: False)  # root may write anywhere
+    monkeypatch.setattr("tomnet.support.checks.os.access", lambda path, mode: False)  # root may write anywhere
     with pytest.raises(BadFile, match=f"run: cannot be written to: {here} is read-only"):
         check_writable(Path("run"))
 

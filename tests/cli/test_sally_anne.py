@@ -16,7 +16,7 @@ from tomnet.cli.sally_anne import observer_of
 from tomnet.experiments.false_belief import story
 from tomnet.experiments.false_belief.story import check_past
 from tomnet.observer.checkpoint import save_observer
-from tomnet.observer.tomnet import ObserverConfig
+from tomnet.observer.config import ObserverConfig
 from tomnet.support.files import read_json
 from tomnet.world.gridworld import ACTIONS, SUBGOAL_MAZE
 

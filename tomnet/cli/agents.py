@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
+from ..support.checks import check_between, check_seed, check_writable, check_writable_file
 from ..support.errors import nearest
 from ..support.progress import narrated
-from .arguments import Seed, check_between, check_resume, check_seed, check_writable, object_number
+from .arguments import Seed, check_resume, object_number
 from .console import (
     print_beliefs_and_swaps,
     print_ceiling,
@@ -31,7 +32,6 @@ Where = Annotated[
 ]
 LEVELS, MOST_LEVELS = 64, 1_000
 MOST_EPISODES = 100
-MOST_AGENTS, MOST_ROLLOUTS = 10_000, 10_000
 
 
 @dataclasses.dataclass
@@ -175,10 +175,7 @@ class Ceiling:
     def __call__(self) -> None:
         from ..experiments.ceiling import compute_ceiling, save_ceiling
 
-        check_seed(self.seed)
-        check_between("agents", self.agents, 1, MOST_AGENTS)
-        check_between("rollouts", self.rollouts, 1, MOST_ROLLOUTS)
-        check_writable(self.out.parent)
+        check_writable_file(self.out)
         with narrated("ceiling"):
             ceiling = compute_ceiling(self.agents, self.seed, self.rollouts)
         save_ceiling(self.out, ceiling)

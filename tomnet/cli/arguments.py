@@ -1,6 +1,5 @@
 """What several commands take, and the checks that go with it."""
 
-import os
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_type_hints
 
@@ -8,19 +7,7 @@ from tyro.conf import Positional, arg
 
 from ..support.errors import BadFile, BadSetting, TomnetError, nearest
 
-LARGEST_SEED = 2**32 - 1
-
 Seed = Annotated[int, arg(metavar="N", help="of the agents and levels")]
-
-
-def check_seed(seed: int) -> None:
-    check_between("seed", seed, 0, LARGEST_SEED)
-
-
-def check_between(name: str, value: int, least: int, most: int) -> None:
-    """What would take all memory is refused too, before the machine is brought to its knees."""
-    if not least <= value <= most:
-        raise BadSetting(name, value, f"must lie between {least} and {most}")
 
 
 def object_number(letter: str, objects: int) -> int:
@@ -31,15 +18,6 @@ def object_number(letter: str, objects: int) -> int:
     if letter.upper() not in letters:
         raise nearest(letter, letters, "object")
     return letters.index(letter.upper())
-
-
-def check_writable(folder: Path) -> None:
-    """That files can be written there is found out before the work begins, not after it."""
-    there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
-    if not there.is_dir():
-        raise BadFile(folder, f"cannot be written to: {there} is not a folder")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise BadFile(folder, f"cannot be written to: {there} is read-only")
 
 
 def check_resume(resume: bool, folder: Path, found: bool) -> None:

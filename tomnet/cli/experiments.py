@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
+from ..support.checks import check_between, check_seed, check_writable
 from ..support.errors import BadFile
-from .arguments import Seed, check_between, check_resume, check_seed, check_writable
+from .arguments import Seed, check_resume
 from .console import print_claims, print_json, print_table
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
+from ..support.checks import check_writable
 from ..support.errors import BadSetting, TomnetError
-from .arguments import Seed, check_writable
+from .arguments import Seed
 from .console import say, shown_verdict
 from .experiments import Agents, measure
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import arg
 
+from ..support.checks import check_between, check_seed, check_writable
 from ..support.errors import BadFile, TomnetError
 from ..support.progress import narrated, stage
-from .arguments import Seed, check_between, check_seed, check_writable, object_number
+from .arguments import Seed, object_number
 from .console import say
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from ..agents.species import Species
 from ..episodes.encounter import Encounter, EncounterSpec, Oversampled, Play, draw_encounters
 from ..episodes.importance import swap_weight
 from ..episodes.rollout import play, play_with_beliefs
-from ..observer.tomnet import ObserverConfig, ToMnet
+from ..observer.config import ObserverConfig
+from ..observer.tomnet import ToMnet
 from ..observer.training import Sample, TrainingConfig
 from ..support.errors import BadSetting
 from ..support.identity import plain
