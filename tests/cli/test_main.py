@@ -404,6 +404,8 @@ def test_a_bug_is_not_hidden(tomnet, monkeypatch):
 
 # a command whose only step is a long one in C, as a compilation is: Python's own handlers wait for its end
 ONE_LONG_STEP = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may have had it ignored
 import hashlib, sys
 from tomnet.cli import main as cli
 

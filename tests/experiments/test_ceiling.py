@@ -11,6 +11,7 @@ from experiments.minds_small import save_populations
 
 from tomnet.agents import population as populations
 from tomnet.experiments import ceiling
+from tomnet.experiments.agent_pool import AgentPool
 from tomnet.experiments.analysis import ceiling_measures as analysis
 from tomnet.experiments.analysis.ceiling_measures import CeilingRow, known_agents
 from tomnet.experiments.analysis.evaluation_set import EvaluationSet, draw_evaluation_set

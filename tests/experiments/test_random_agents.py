@@ -170,7 +170,7 @@ def test_training_held_out_and_evaluation_never_meet_the_same_agent(evaluated, t
     def no_playing(spec, key, agents, **_):
         return random_encounters(past_counts=(1,) * len(agents.action_probabilities))
 
-    def no_learning(state, batches, *_):
+    def no_learning(key, state, batches, *_):
         steps = batches.past_real.shape[0]
         return eqx.tree_at(lambda s: s.step, state, state.step + steps), {"action": jnp.float32(1.0)}
 

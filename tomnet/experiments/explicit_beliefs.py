@@ -41,7 +41,7 @@ class Tables:
 
 
 def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tables, list[Claim]]:
-    observer, met = observers["mixed"], mixed_evaluation_set(seed, agents)
+    met, observer = mixed_evaluation_set(seed, agents), observers["mixed"]
     (shown,) = FIVE
     walks = walk_all(seed, (NARROW, shown, WIDE), agents)
     tables = Tables(
