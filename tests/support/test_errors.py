@@ -38,6 +38,6 @@ def test_an_error_is_one_printable_line(hostile):
 
 def test_a_missing_library_is_named_with_the_extra_that_brings_it():
     with pytest.raises(MissingExtra) as raised, needs_extra("gymnasium"):
-        import no_such_library.part  # noqa: F401
+        import no_such_library.part  # noqa: F401  # pyright: ignore[reportMissingImports]
     assert str(raised.value) == "no_such_library is not installed; pip install 'tomnet[gymnasium]' brings it"
     assert isinstance(raised.value, ImportError)
