@@ -35,9 +35,9 @@ from tomnet.agents.population_training import (  # noqa: E402
     update_all,
     update_key,
 )
-from tomnet.experiments.analysis.population import canonical_agents  # noqa: E402
-from tomnet.experiments.false_belief.acts_on_memory import acts_on_memory  # noqa: E402
-from tomnet.experiments.false_belief.scenarios import all_scenarios  # noqa: E402
+from tomnet.experiments.analysis.population_evaluation import canonical_agents  # noqa: E402
+from tomnet.experiments.sally_anne.acts_on_memory import acts_on_memory  # noqa: E402
+from tomnet.experiments.sally_anne.scenarios import all_scenarios  # noqa: E402
 from tomnet.support.streams import agent_stream  # noqa: E402
 from tomnet.world.levels import draw_levels  # noqa: E402
 

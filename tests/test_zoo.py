@@ -15,7 +15,7 @@ from tomnet.agents.population import CONDITIONS, save_population
 from tomnet.cards import adopt
 from tomnet.cards.agents import returns_hoped_for
 from tomnet.cards.observers import compose_card, encounters_text, versions
-from tomnet.experiments.analysis.population import Performance
+from tomnet.experiments.analysis.performance import Performance
 from tomnet.experiments.claims.claim import Claim
 from tomnet.experiments.claims.statistics import Estimate
 from tomnet.experiments.experiment import Result

@@ -45,7 +45,7 @@ def evaluated(monkeypatch):
         claim = Claim("F1", "Seen swaps matter", "partly", float("nan"), (0.02, 0.04), "nats", "the rule")
         return tables(), [claim]
 
-    monkeypatch.setattr("tomnet.experiments.analysis.population.evaluate_population", evaluate_population)
+    monkeypatch.setattr("tomnet.experiments.analysis.population_evaluation.evaluate_population", evaluate_population)
     return given
 
 
@@ -244,7 +244,7 @@ def test_a_folder_that_cannot_be_written_to_is_refused_before_the_work(command, 
     save_agents(here / "zoo" / "agents", "3x3")
     for work in (
         "agents.population_training.train_population",
-        "experiments.analysis.population.evaluate_population",
+        "experiments.analysis.population_evaluation.evaluate_population",
         "experiments.analysis.agent_episodes.recorded_episodes",
     ):
         monkeypatch.setattr(f"tomnet.{work}", lambda *_, **__: pytest.fail("the work began"))

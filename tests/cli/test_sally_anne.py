@@ -13,8 +13,8 @@ from tomnet import zoo
 from tomnet.agents import population as populations
 from tomnet.cli.main import main
 from tomnet.cli.sally_anne import observer_of
-from tomnet.experiments.false_belief import story
-from tomnet.experiments.false_belief.story import check_past
+from tomnet.experiments.sally_anne import story
+from tomnet.experiments.sally_anne.story import check_past
 from tomnet.observer.checkpoint import save_observer
 from tomnet.observer.config import ObserverConfig
 from tomnet.support.files import read_json

@@ -15,10 +15,10 @@ from tomnet.experiments.agent_pool import AgentPool
 from tomnet.experiments.analysis import ceiling_measures as analysis
 from tomnet.experiments.analysis.ceiling_measures import CeilingRow, known_agents
 from tomnet.experiments.analysis.evaluation_set import EvaluationSet, draw_evaluation_set
+from tomnet.experiments.analysis.three_species import SPECIES
 from tomnet.experiments.claims.statistics import Estimate
-from tomnet.experiments.deep_rl_agents import SPECIES
-from tomnet.experiments.false_belief.natural_swaps import take_walks
-from tomnet.experiments.false_belief.specs import MIXED, NARROW, WIDE, mixed_spec
+from tomnet.experiments.sally_anne.natural_swaps import take_walks
+from tomnet.experiments.sally_anne.specs import MIXED, NARROW, WIDE, mixed_spec
 from tomnet.ideal import KnownAgents
 from tomnet.support.errors import BadFile, BadSetting
 from tomnet.support.files import read_json, write_json

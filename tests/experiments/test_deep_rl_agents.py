@@ -18,10 +18,12 @@ from tomnet.agents.population import save_population
 from tomnet.episodes.episode import Snapshot
 from tomnet.experiments import agent_embeddings, deep_rl_agents
 from tomnet.experiments.agent_pool import AgentPool
+from tomnet.experiments.analysis import subspecies, table_a1, three_species
 from tomnet.experiments.analysis.character_space import Agreement
 from tomnet.experiments.analysis.evaluation_set import EvaluationSet, Met
+from tomnet.experiments.analysis.table_a1 import HEADS, OBSERVERS, PAPER, SHUFFLES
+from tomnet.experiments.analysis.three_species import SPECIES
 from tomnet.experiments.claims.statistics import UNKNOWN, Estimate
-from tomnet.experiments.deep_rl_agents import HEADS, OBSERVERS, PAPER, SHUFFLES, SPECIES
 from tomnet.experiments.experiment import PRESETS, Result
 from tomnet.support.errors import TomnetError
 from tomnet.world.gridworld import SUBGOAL_MAZE
@@ -220,10 +222,10 @@ def test_a_field_that_turns():
     radius = np.hypot(down, across)
     arrows = np.stack([-across, down], 1) / np.maximum(radius, 1)[:, None]
     query = Snapshot(jnp.zeros((5, 5), bool), jnp.int32(0), jnp.asarray([3, -1]))
-    assert agent_embeddings.circulation(arrows, query) == pytest.approx(1)
-    assert agent_embeddings.circulation(-arrows, query) == pytest.approx(-1)
+    assert subspecies.circulation(arrows, query) == pytest.approx(1)
+    assert subspecies.circulation(-arrows, query) == pytest.approx(-1)
     outwards = np.stack([down, across], 1) / np.maximum(radius, 1)[:, None]
-    assert agent_embeddings.circulation(outwards, query) == pytest.approx(0, abs=1e-9)
+    assert subspecies.circulation(outwards, query) == pytest.approx(0, abs=1e-9)
 
 
 def test_gaps_are_relative_to_training():
@@ -231,7 +233,7 @@ def test_gaps_are_relative_to_training():
         ("training", "both", ()): {head: np.array([1.0, 1.0, 1.0]) for head in HEADS},
         ("held out", "both", ()): {head: np.array([1.0, 1.2]) for head in HEADS},
     }
-    table = deep_rl_agents.generalisation_table(losses)["action"]
+    table = table_a1.generalisation_table(losses)["action"]
     assert table.gap.mean == pytest.approx(0.1)
     assert table.gap.interval == pytest.approx((0.1 - 0.196, 0.1 + 0.196))
 
@@ -239,7 +241,7 @@ def test_gaps_are_relative_to_training():
 def test_cuts_are_relative_to_none_and_leads_are_paired():
     held = {"none": [2.0, 4.0], "char": [1.5, 3.5], "mental": [2.0, 4.0], "both": [1.0, 3.0]}
     losses = {("held out", name, ()): {head: np.array(loss) for head in HEADS} for name, loss in held.items()}
-    table = deep_rl_agents.cut_table(losses)["action"]
+    table = table_a1.cut_table(losses)["action"]
     assert table["both"].cut.mean == pytest.approx(1 / 3)
     assert table["char"].lead.mean == pytest.approx(0.5)
     assert table["char"].lead.interval == pytest.approx((0.5, 0.5))  # the same for every agent: no doubt left
@@ -320,13 +322,13 @@ def test_meetings_are_held_once_and_belong_to_their_population(folder, tmp_path,
         return object.__new__(EvaluationSet)
 
     monkeypatch.setattr(deep_rl_agents, "draw_evaluation_set", nobody)
-    first = deep_rl_agents.species_evaluation_sets(SEED + 1, AGENTS, folder)
-    assert deep_rl_agents.species_evaluation_sets(SEED + 1, AGENTS, folder) is first
+    first = three_species.species_evaluation_sets(SEED + 1, AGENTS, folder)
+    assert three_species.species_evaluation_sets(SEED + 1, AGENTS, folder) is first
     assert held == ["training", "held out"]
-    assert deep_rl_agents.species_evaluation_sets(SEED + 2, AGENTS, folder) is not first
+    assert three_species.species_evaluation_sets(SEED + 2, AGENTS, folder) is not first
     shutil.copytree(folder, tmp_path / "others")
     monkeypatch.setattr(populations, "PRETRAINED", tmp_path / "others")
-    pretrained = deep_rl_agents.species_evaluation_sets(SEED + 2, AGENTS)
+    pretrained = three_species.species_evaluation_sets(SEED + 2, AGENTS)
     monkeypatch.setattr(populations, "PRETRAINED", folder)
-    assert deep_rl_agents.species_evaluation_sets(SEED + 2, AGENTS) is not pretrained
-    deep_rl_agents._evaluation_sets.cache_clear()  # of what was only made up
+    assert three_species.species_evaluation_sets(SEED + 2, AGENTS) is not pretrained
+    three_species._evaluation_sets.cache_clear()  # of what was only made up

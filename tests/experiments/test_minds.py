@@ -17,21 +17,20 @@ from tomnet.episodes.history import History
 from tomnet.experiments import explicit_beliefs, false_beliefs, false_beliefs_mixed, unseen_swaps
 from tomnet.experiments.agent_pool import AgentPool
 from tomnet.experiments.experiment import ObserverSpec
-from tomnet.experiments.false_belief import specs
-from tomnet.experiments.false_belief.counterfactuals import check_observer, predict_counterfactuals
-from tomnet.experiments.false_belief.natural_swaps import (
+from tomnet.experiments.sally_anne import specs
+from tomnet.experiments.sally_anne.counterfactuals import check_observer, predict_counterfactuals
+from tomnet.experiments.sally_anne.natural_swaps import (
     agents_futures,
     effects_of,
-    networks_of,
     predictions,
     rollouts_for,
     take_walks,
     watch,
 )
-from tomnet.experiments.false_belief.scenarios import all_scenarios
-from tomnet.experiments.false_belief.swap_curves import curves
-from tomnet.experiments.false_belief.swap_effects import swap_table
-from tomnet.experiments.false_belief.turning_back import Turns, pictures, run_scenarios, turning_table
+from tomnet.experiments.sally_anne.scenarios import all_scenarios
+from tomnet.experiments.sally_anne.swap_curves import curves
+from tomnet.experiments.sally_anne.swap_effects import pairs_by_network, swap_table
+from tomnet.experiments.sally_anne.turning_back import Turns, pictures, run_scenarios, turning_table
 from tomnet.observer.checkpoint import save_observer
 from tomnet.observer.config import ObserverConfig
 from tomnet.observer.tomnet import read
@@ -258,7 +257,7 @@ def test_each_prediction_is_about_the_world_it_was_asked_about(walks, observer):
 
 
 def test_networks_are_counted_once_whatever_they_prefer(walks):
-    merged = networks_of(walks)
+    merged = pairs_by_network(walks.pairs, walks.networks)
     assert len(merged) == 2
     assert merged[0].kept.tolist() == np.concatenate([pairs.kept for pairs in walks.pairs[:4]]).tolist()
     table = swap_table(merged)

@@ -12,9 +12,9 @@ from tomnet.experiments import goal_inference, goal_snapshots, greedy_agents, ra
 from tomnet.experiments.agent_pool import AgentPool
 from tomnet.experiments.claims.statements import STATEMENTS
 from tomnet.experiments.experiment import PRESETS, Experiment, ObserverSpec
-from tomnet.experiments.false_belief import curves_by_species
 from tomnet.experiments.registry import EXPERIMENTS, find
 from tomnet.experiments.run import AGENTS, check_preset
+from tomnet.experiments.sally_anne import natural_swaps
 from tomnet.support.errors import TomnetError
 from tomnet.support.streams import EVALUATION_STREAM
 
@@ -186,7 +186,7 @@ def test_an_evaluation_draws_its_agents_from_the_evaluation_stream(experiment, m
         asked.append((seed, which))
         raise Asked
 
-    for module in (module_of(experiment), curves_by_species):  # whoever goes along on walks that are shared asks there
+    for module in (module_of(experiment), natural_swaps):  # whoever goes along on walks that are shared asks there
         monkeypatch.setattr(module, "stream", ask, raising=False)
     with pytest.raises(Asked):
         experiment.evaluate({}, 4, 17)

@@ -9,11 +9,12 @@ from tomnet.experiments.analysis.agent_episodes import RecordedEpisode, Recorded
 from tomnet.experiments.analysis.belief_quality import BeliefQuality, Quality, ReliabilityBin
 from tomnet.experiments.analysis.examples import PlainEpisode, PlainSnapshot
 from tomnet.experiments.analysis.handedness import Handedness, Hands
-from tomnet.experiments.analysis.population import Performance, PopulationTables
+from tomnet.experiments.analysis.performance import Performance
+from tomnet.experiments.analysis.population_evaluation import PopulationTables
 from tomnet.experiments.claims.statistics import Estimate, NetworkMean
-from tomnet.experiments.false_belief.acts_on_memory import ActsOnMemory, DependsOnPast
-from tomnet.experiments.false_belief.swap_effects import SwapEffect, SwapEffects, SwapTable
-from tomnet.experiments.false_belief.swap_examples import Future, SwapExample
+from tomnet.experiments.sally_anne.acts_on_memory import ActsOnMemory, DependsOnPast
+from tomnet.experiments.sally_anne.swap_effects import SwapEffect, SwapEffects, SwapTable
+from tomnet.experiments.sally_anne.swap_examples import Future, SwapExample
 
 SIZE, KINDS = 5, 4
 WALLS = np.array([[int(row == 2 and 1 <= col <= 2) for col in range(SIZE)] for row in range(SIZE)])

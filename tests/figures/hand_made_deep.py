@@ -4,11 +4,13 @@ import numpy as np
 
 from tomnet.experiments import agent_embeddings, deep_rl_agents
 from tomnet.experiments.agent_embeddings import FactorReadOut, FactorReadOuts
+from tomnet.experiments.analysis import species_maps, subspecies, table_a1
 from tomnet.experiments.analysis.character_space import Agreement, Dimension, ReadOut
 from tomnet.experiments.analysis.evaluation_set import Met
 from tomnet.experiments.analysis.examples import PlainEpisode, PlainSnapshot
+from tomnet.experiments.analysis.table_a1 import HEADS, OBSERVERS, PAPER, Cut, LossRow
+from tomnet.experiments.analysis.three_species import PARTS, SPECIES
 from tomnet.experiments.claims.statistics import Estimate
-from tomnet.experiments.deep_rl_agents import HEADS, OBSERVERS, PAPER, PARTS, SPECIES, Cut, LossRow
 
 SIZE = 11
 WALLS = np.array([[int(row == 4 and 2 <= col <= 7) for col in range(SIZE)] for row in range(SIZE)])
@@ -51,14 +53,14 @@ def deep_rl_agents_tables() -> deep_rl_agents.Tables:
         losses=loss_rows(),
         cuts={head: {name: cut(head, name) for name in OBSERVERS} for head in HEADS},
         generalisation={
-            head: deep_rl_agents.Generalisation(*both[head], around(0.01, 0.03), both[head][1] / both[head][0] - 1)
+            head: table_a1.Generalisation(*both[head], around(0.01, 0.03), both[head][1] / both[head][0] - 1)
             for head in HEADS
         },
-        floor=deep_rl_agents.Floor(
+        floor=table_a1.Floor(
             encounters=240,
             rollouts=32,
             heads={
-                head: deep_rl_agents.HeadFloor(
+                head: table_a1.HeadFloor(
                     around(0.6 * both[head][1]), around(0.4 * both[head][1]), none[head][1], both[head][1]
                 )
                 for head in HEADS
@@ -66,14 +68,14 @@ def deep_rl_agents_tables() -> deep_rl_agents.Tables:
             policy=around(0.47),
         ),
         species={"neighbours": told, "linear": told},
-        maps=deep_rl_agents.Maps(
+        maps=species_maps.Maps(
             rule="the first",
             query=QUERY,
             preferred=0,
             past=4,
             rollouts=64,
             gammas=(0.5, 0.9, 0.99),
-            species=[deep_rl_agents.SpeciesMap(name, TRIP, even, even) for name in SPECIES],
+            species=[species_maps.SpeciesMap(name, TRIP, even, even) for name in SPECIES],
             apart=np.array([[0.1, 0.4, 0.4], [0.4, 0.1, 0.3], [0.4, 0.3, 0.1]]),
             nearest_is_own=0.92,
         ),
@@ -109,8 +111,8 @@ def agent_embeddings_tables() -> agent_embeddings.Tables:
     liked = [(0.0, 0.0) if name == "blind" else corners[kind] for name, kind in zip(species, preferred)]
     sure = [[1.0, 1.0] if name == "blind" else [0.3, 0.3] for name in species]
     networks = [
-        agent_embeddings.ClusteredNetwork(
-            hand=agent_embeddings.Hand(10 + number, around(hand, 0.1), 300),
+        subspecies.ClusteredNetwork(
+            hand=subspecies.Hand(10 + number, around(hand, 0.1), 300),
             cluster=int(hand < 0),
             along=-hand,
             preferred=0,
@@ -119,7 +121,7 @@ def agent_embeddings_tables() -> agent_embeddings.Tables:
         )
         for number, hand in enumerate([0.6, 0.5, 0.55, -0.6, -0.45, -0.5])
     ]
-    field = agent_embeddings.ShownField(
+    field = subspecies.ShownField(
         query=QUERY,
         one=np.tile([0.0, 0.5], (SIZE**2, 1)),
         other=np.tile([0.0, -0.5], (SIZE**2, 1)),
@@ -147,7 +149,7 @@ def agent_embeddings_tables() -> agent_embeddings.Tables:
                 "object": agent_embeddings.PosteriorPair([2, 3], 2, np.array(liked), np.array(sure)),
             },
         ),
-        subspecies=agent_embeddings.Subspecies(
+        subspecies=subspecies.Subspecies(
             dimensions=[0, 1],
             gain=12.5,
             silhouette=0.8,
@@ -156,7 +158,7 @@ def agent_embeddings_tables() -> agent_embeddings.Tables:
             centres=np.array([[1.1, 0.6], [1.4, 1.7]]),
             each=networks,
         ),
-        fields=agent_embeddings.Fields(
+        fields=subspecies.Fields(
             shown=[field, field],
             rule="the first",
             levels=16,

@@ -11,11 +11,11 @@ from tomnet.experiments.analysis.belief_forecast import BeliefForecast
 from tomnet.experiments.analysis.examples import PlainEpisode, PlainSnapshot
 from tomnet.experiments.belief_embeddings import Cloud, Clouds, MixedUp
 from tomnet.experiments.claims.statistics import Estimate
-from tomnet.experiments.false_belief.specs import MIXED
-from tomnet.experiments.false_belief.swap_curves import Curves, PairMean, SideBySide
-from tomnet.experiments.false_belief.swap_effects import SwapEffects, SwapTable
-from tomnet.experiments.false_belief.swap_examples import Future
-from tomnet.experiments.false_belief.turning_back import Picture, TurningTable
+from tomnet.experiments.sally_anne.specs import MIXED
+from tomnet.experiments.sally_anne.swap_curves import Curves, PairMean, SideBySide
+from tomnet.experiments.sally_anne.swap_effects import SwapEffects, SwapTable
+from tomnet.experiments.sally_anne.swap_examples import Future
+from tomnet.experiments.sally_anne.turning_back import Picture, TurningTable
 
 SIZE = 11
 WALLS = np.array([[int(row == 1 and col < 4) for col in range(SIZE)] for row in range(SIZE)])

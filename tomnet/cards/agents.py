@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from ..agents.actor_critic import NetworkConfig, Rewards
 from ..agents.population import Part, Population
 from ..experiments.analysis.handedness import HAND_GOALS, Handedness, Hands
-from ..experiments.analysis.population import RETURN_GOALS, Performance, PopulationTables
+from ..experiments.analysis.performance import Performance
+from ..experiments.analysis.population_evaluation import RETURN_GOALS, PopulationTables
 from ..experiments.claims.statistics import Estimate
 from ..experiments.experiment import Result
-from ..experiments.false_belief.acts_on_memory import TURNING_GOALS
+from ..experiments.sally_anne.acts_on_memory import TURNING_GOALS
 from ..support.named_arrays import named_arrays
 from .observers import claims_table, code, interval_text, number_text, shortfalls, table, versions
 

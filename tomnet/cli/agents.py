@@ -23,7 +23,7 @@ from .console import (
 
 if TYPE_CHECKING:
     from ..agents.population import Population
-    from ..experiments.analysis.population import PopulationTables
+    from ..experiments.analysis.population_evaluation import PopulationTables
     from ..experiments.experiment import Result
 
 Where = Annotated[
@@ -56,7 +56,7 @@ class Train:
         from ..agents.population_training import POPULATION_PRESETS, train_population
         from ..figures import save
         from ..figures.panels import compose_all
-        from ..figures.population import learning_panels
+        from ..figures.population_training import learning_panels
         from ..support.files import read_jsonl
         from ..support.provenance import provenance
         from ..support.run_folder import CONFIG, METRICS
@@ -113,7 +113,7 @@ class Evaluate:
             from ..figures import save
             from ..figures.agent_episodes import species_panels
             from ..figures.panels import compose_all
-            from ..figures.population import population_panels
+            from ..figures.population_evaluation import population_panels
             from ..support.files import write_json
             from ..support.streams import EVALUATION_STREAM, stream
 
@@ -187,7 +187,7 @@ AGENT_COMMANDS: dict[str, type] = {"train": Train, "evaluate": Evaluate, "show":
 
 def measure(populations: "dict[str, Population]", *, levels: int, seed: int) -> "Result[PopulationTables]":
     """What a population is like, in the shape of an experiment's result."""
-    from ..experiments.analysis.population import evaluate_population
+    from ..experiments.analysis.population_evaluation import evaluate_population
     from ..experiments.experiment import Result
     from ..support.provenance import provenance
 

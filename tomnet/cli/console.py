@@ -12,7 +12,7 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from ..experiments.analysis.ceiling_measures import CeilingRow
-    from ..experiments.analysis.population import PopulationTables
+    from ..experiments.analysis.population_evaluation import PopulationTables
     from ..experiments.ceiling import Ceiling
     from ..experiments.claims.claim import Claim
     from ..experiments.claims.statistics import Estimate

@@ -52,8 +52,8 @@ class SallyAnne:
 
     def __call__(self) -> None:
         from ..agents.population import load_condition
-        from ..experiments.false_belief.story import Cast, check_past, moral, tell
         from ..experiments.run import check_populations
+        from ..experiments.sally_anne.story import Cast, check_past, moral, tell
         from ..figures import save
         from ..figures.story import draw_story
         from ..support.files import write_json

@@ -14,47 +14,35 @@ from pathlib import Path
 
 import jax
 import numpy as np
-from jaxtyping import Float, Key, Scalar
+from jaxtyping import Float
 
-from ..agents.actor_critic import DeepAgent
 from ..agents.population import Part
-from ..episodes.episode import Snapshot
 from ..observer.tomnet import Reading, ToMnet
 from ..support.progress import stage
 from ..support.streams import EVALUATION_STREAM, stream
-from ..support.trees import pick
-from ..world.gridworld import SUBGOAL_MAZE, Level
-from .agent_pool import AgentPool
 from .analysis.character_space import (
     COLLAPSED,
     READ_OUTS,
     USED,
-    Agreement,
-    Clusters,
     Confusion,
     Dimension,
     Factor,
-    agreement,
+    Posteriors,
     confusion,
     dimension_table,
     dimensions_of,
     shown_pair,
-    two_clusters,
 )
-from .analysis.evaluation_set import EvaluationSet, Met, predict_everything, read_everything
-from .analysis.examples import PlainSnapshot, plain_snapshot
-from .analysis.handedness import index_interval, moves_along_walls
-from .analysis.population import behave, draw_levels
-from .analysis.query_fields import every_cell, policy_arrows
+from .analysis.evaluation_set import EvaluationSet, Met, read_everything
+from .analysis.subspecies import Fields, Subspecies, fields_table, hand_table, subspecies_table
+from .analysis.three_species import SPECIES, species_evaluation_sets, species_spec
 from .claims.claim import Claim, verdict
-from .claims.divergence import jensen_shannon
 from .claims.statements import STATEMENTS
 from .claims.statistics import UNKNOWN, Estimate, mean_interval
-from .deep_rl_agents import ENCOUNTERS, SPECIES, species_evaluation_sets
 from .experiment import Experiment, ObserverSpec, Preset
 from .presets import DEEP_OBSERVER, DEEP_TRAINING
 
-BLIND, STATELESS = SPECIES.index("blind"), SPECIES.index("stateless-5x5")
+BLIND = SPECIES.index("blind")
 BETA = 0.01  # nats of loss for a nat in the embeddings, at last
 SPECIES_TOLD, OBJECT_TOLD = 0.95, 0.90  # accuracies, each from the dimensions that carry it
 NOT_AT_ALL = dataclasses.replace(UNKNOWN, mean=0.0)  # told from no dimension
@@ -62,14 +50,12 @@ AT_PRIOR = 0.1  # nats: blind agents, in every dimension that carries the object
 # Of two clusters: BIC, silhouette; share whose hand they tell. Ten points of one Gaussian cloud in 1 to 3 dimensions
 # pass the first two in at most 2.5% of cases (400 simulated clouds each).
 CLEAR_GAIN, CLEAR_GAP, SAME_HANDS = 6.0, 0.5, 0.9
-HAND_LEVELS, FIELD_LEVELS, SHOWN_LEVELS = 64, 16, 2
 
 
 def specs(preset: Preset, folder: Path | None = None) -> tuple[ObserverSpec, ...]:
-    pool = AgentPool(SPECIES, folder=folder, networks=1 if preset == "smoke" else None)
     observer = dataclasses.replace(DEEP_OBSERVER[preset], bottleneck=True)
     training = dataclasses.replace(DEEP_TRAINING[preset], beta=BETA)
-    return (ObserverSpec("bottleneck", pool, SUBGOAL_MAZE, ENCOUNTERS, observer, training, reuse=5),)
+    return (species_spec("bottleneck", preset, observer, training, folder),)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,59 +107,6 @@ class ShownPosteriors:
 
 
 @dataclasses.dataclass(frozen=True)
-class Hand:
-    """Which hand a network follows walls with, on levels that no observer saw it on."""
-
-    network: int
-    index: Estimate
-    moves: int
-
-
-@dataclasses.dataclass(frozen=True)
-class ClusteredNetwork:
-    hand: Hand
-    cluster: int
-    along: float  # the clusters' axis, from their middle
-    preferred: int
-    mean: Float[np.ndarray, "encounter 2"]  # of its posteriors, in the two dimensions shown
-    deviation: Float[np.ndarray, "encounter 2"]
-
-
-@dataclasses.dataclass(frozen=True)
-class Subspecies:
-    """Clusters among stateless networks, found without labels, beside the hand that each follows walls with."""
-
-    dimensions: list[int]  # in which clusters are looked for
-    gain: float
-    silhouette: float
-    pair: list[int]  # the two dimensions shown
-    agreement: Agreement
-    centres: Float[np.ndarray, "cluster 2"]
-    each: list[ClusteredNetwork]
-
-
-@dataclasses.dataclass(frozen=True)
-class ShownField:
-    """Resultant vectors of the policies expected at the two clusters' means, and D_JS between those policies."""
-
-    query: PlainSnapshot
-    one: Float[np.ndarray, "cell 2"]
-    other: Float[np.ndarray, "cell 2"]
-    divergence: Float[np.ndarray, "cell"]
-
-
-@dataclasses.dataclass(frozen=True)
-class Fields:
-    """Fig. 9c: policies expected of an agent at each cluster's mean, from every cell; and which way they turn."""
-
-    shown: list[ShownField]
-    rule: str
-    levels: int
-    anticlockwise: list[Estimate]
-    difference: Estimate
-
-
-@dataclasses.dataclass(frozen=True)
 class Tables:
     met: dict[Part, Met]
     dimensions: list[Dimension]  # judged by the agents of the training set
@@ -205,28 +138,9 @@ def evaluate(
         read_outs=read_out_table(met, readings, dimensions),
         posteriors=_shown(held_out, posteriors, dimensions),
         subspecies=subspecies,
-        fields=_fields(field_key, observer, clusters),
+        fields=fields_table(field_key, observer, clusters),
     )
     return tables, _claims(tables)
-
-
-@dataclasses.dataclass(frozen=True)
-class Posteriors:
-    """Of e_char, `[encounter, dimension]`."""
-
-    mean: np.ndarray
-    deviation: np.ndarray
-    nats: np.ndarray  # KL from the prior
-
-    @staticmethod
-    def of(reading: Reading) -> "Posteriors":
-        character = reading.character
-        assert character.log_variance is not None
-        deviation = np.exp(0.5 * np.asarray(character.log_variance, np.float64))
-        return Posteriors(np.asarray(character.mean, np.float64), deviation, np.asarray(character.divergence()))
-
-
-# --- What the dimensions hold (Fig. 8)
 
 
 def _dimensions(met: EvaluationSet, reading: Reading) -> list[Dimension]:
@@ -286,100 +200,6 @@ def _shown(met: EvaluationSet, posteriors: Posteriors, dimensions: list[Dimensio
 
     pairs = {"species": pair("species"), "object": pair("object")}
     return ShownPosteriors([SPECIES[kind] for kind in met.species], met.preferred.tolist(), pairs)
-
-
-# --- Subspecies (Fig. 9)
-
-
-def hand_table(key: Key[Scalar, ""], met: EvaluationSet) -> list[Hand]:
-    """Of each stateless network."""
-    level_key, act_key = jax.random.split(key)
-    levels = draw_levels(level_key, HAND_LEVELS, SUBGOAL_MAZE)
-    rows = []
-    for network in _stateless_networks(met):
-        # its agents differ in what they are after, not in how they walk: one is enough
-        agent: DeepAgent = pick(met.agents, int(np.flatnonzero(met.network == network)[0]))
-        episodes, _ = behave(jax.random.fold_in(act_key, int(network)), agent, levels, SUBGOAL_MAZE)
-        left, right = moves_along_walls(episodes)
-        rows.append(Hand(int(network), index_interval(left, right), int((left + right).sum())))
-    return rows
-
-
-def _stateless_networks(met: EvaluationSet) -> np.ndarray:
-    return np.unique(met.network[met.species == STATELESS])
-
-
-def subspecies_table(
-    met: EvaluationSet, posteriors: Posteriors, dimensions: list[Dimension], hands: list[Hand]
-) -> tuple[Subspecies, Clusters]:
-    """The table, and the clusters with their centres in all dimensions, for predictions.
-
-    Agents of one network differ in what they prefer and in nothing else, so that a network counts once; and clusters
-    are looked for where preferences do not show.
-    """
-    where = [row.dimension for row in dimensions if row.used and row.carries != "object"]
-    where = where or list(range(len(dimensions)))
-    each = met.means(posteriors.mean)
-    points = np.stack([each[met.network == network].mean(0) for network in _stateless_networks(met)])
-    clusters = two_clusters(points[:, where])
-    along = clusters.along(points[:, where])
-    pair = shown_pair(dimensions, "species")
-    parts = [points[clusters.labels == side] for side in (0, 1)]
-    whole = np.stack([(part if len(part) else points).mean(0) for part in parts])  # an empty one is where everyone is
-
-    def clustered(hand: Hand, cluster: int, along: float) -> ClusteredNetwork:
-        agent = int(np.flatnonzero(met.network == hand.network)[0])
-        encounters = np.flatnonzero(met.who == agent)
-        mean, deviation = posteriors.mean[encounters][:, pair], posteriors.deviation[encounters][:, pair]
-        return ClusteredNetwork(hand, cluster, along, int(met.preferred[agent]), mean, deviation)
-
-    table = Subspecies(
-        dimensions=where,
-        gain=clusters.gain,
-        silhouette=clusters.silhouette,
-        pair=pair,
-        agreement=agreement(along, clusters.labels, np.nan_to_num([hand.index.mean for hand in hands])),
-        centres=whole[:, pair],
-        each=[clustered(hand, int(side), float(at)) for hand, side, at in zip(hands, clusters.labels, along)],
-    )
-    return table, dataclasses.replace(clusters, centres=whole)
-
-
-def _fields(key: Key[Scalar, ""], observer: ToMnet, clusters: Clusters) -> Fields:
-    levels = draw_levels(key, FIELD_LEVELS, SUBGOAL_MAZE)
-    shown, turns = [], []
-    for number in range(FIELD_LEVELS):
-        level: Level = pick(levels, number)
-        query = Snapshot(level.walls, level.start_cell, level.object_cells)
-        cells = every_cell(query)
-        policies = []
-        for centre in clusters.centres:
-            character = np.broadcast_to(centre, (cells.agent_cell.shape[0], len(centre))).astype(np.float32)
-            policies.append(np.exp(np.asarray(predict_everything(observer, character, cells).action)))
-        one, other = (policy_arrows(policy) for policy in policies)
-        turns.append([circulation(arrows, query) for arrows in (one, other)])
-        if number < SHOWN_LEVELS:
-            shown.append(ShownField(plain_snapshot(query), one, other, jensen_shannon(*policies)))
-    turns = np.array(turns)
-    return Fields(
-        shown=shown,
-        rule=f"the first {SHOWN_LEVELS} of {FIELD_LEVELS} levels",
-        levels=FIELD_LEVELS,
-        anticlockwise=[mean_interval(turns[:, side]) for side in (0, 1)],
-        difference=mean_interval(turns[:, 0] - turns[:, 1]),
-    )
-
-
-def circulation(arrows: np.ndarray, query: Snapshot) -> float:
-    """How much a field of (row, col) steps turns anticlockwise around the middle: -1 to 1, mean over free cells."""
-    size = query.walls.shape[-1]
-    rows, cols = np.divmod(np.arange(size * size), size)
-    down, across = rows - (size - 1) / 2, cols - (size - 1) / 2
-    radius = np.hypot(down, across)
-    things = np.asarray(query.object_cells)
-    free = ~np.asarray(query.walls).reshape(-1) & ~np.isin(np.arange(size * size), things) & (radius > 0)
-    turning = (down * arrows[:, 1] - across * arrows[:, 0]) / np.where(radius > 0, radius, 1)
-    return float(turning[free].mean())
 
 
 # --- Claims

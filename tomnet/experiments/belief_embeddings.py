@@ -31,7 +31,7 @@ from .claims.claim import Claim, verdict
 from .claims.statements import STATEMENTS
 from .claims.statistics import Estimate, bootstrap, difference, mean_interval
 from .experiment import ANY_PRESET, Experiment, ObserverSpec, Preset
-from .false_belief.specs import MIXED, spec
+from .sally_anne.specs import MIXED, spec
 
 BLIND = MIXED.index("blind")
 HARD, EASY = ("7x7", "9x9"), ("blind", "3x3")

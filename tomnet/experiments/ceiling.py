@@ -42,14 +42,13 @@ from .analysis.ceiling_measures import (
     swap_effects,
     taken_for_each_other,
 )
+from .analysis.three_species import SPECIES, species_evaluation_sets
 from .belief_embeddings import EASY, HARD
 from .claims.statistics import Estimate
-from .deep_rl_agents import SPECIES, species_evaluation_sets
 from .explicit_beliefs import mixed_evaluation_set
-from .false_belief.curves_by_species import walk_all
-from .false_belief.natural_swaps import Walks
-from .false_belief.specs import MIXED, NARROW, WIDE
-from .false_belief.swap_curves import PARTING, curves, gap_at, parting
+from .sally_anne.natural_swaps import Walks, walk_all
+from .sally_anne.specs import MIXED, NARROW, WIDE
+from .sally_anne.swap_curves import PARTING, curves, gap_at, parting
 
 FORMAT, VERSION = "tomnet ceiling", 1
 CEILING_STREAM = 0x6365696C  # far from the small numbers that experiments split the evaluation stream into

@@ -10,167 +10,52 @@ of populations that `tomnet agents train` wrote.
 """
 
 import dataclasses
-from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Key, Scalar
 
-from ..agents.population import Part, condition_file
-from ..episodes.encounter import EncounterSpec
-from ..episodes.episode import Snapshot
-from ..episodes.futures import empirical_successors
-from ..episodes.rollout import start_rollout
-from ..episodes.targets import GAMMAS
+from ..agents.population import Part
 from ..observer.tomnet import Reading, ToMnet
 from ..support.streams import EVALUATION_STREAM, stream
-from ..support.trees import pick
 from ..world.gridworld import SUBGOAL_MAZE
-from .agent_pool import AgentPool
 from .analysis.character_space import READ_OUTS, ReadOut, confusion
-from .analysis.evaluation_set import (
-    EvaluationSet,
-    Met,
-    draw_evaluation_set,
-    losses_of,
-    predict_everything,
-    read_everything,
-    shuffled_losses,
-    somebody_else,
+from .analysis.evaluation_set import EvaluationSet, Met, losses_of, read_everything, shuffled_losses, somebody_else
+from .analysis.rollout_baseline import baseline_losses
+from .analysis.species_maps import Maps, species_maps
+from .analysis.table_a1 import (
+    HEADS,
+    OBSERVERS,
+    SHUFFLES,
+    Cut,
+    Floor,
+    Generalisation,
+    Losses,
+    LossRow,
+    cut_table,
+    floor_table,
+    generalisation_table,
+    loss_rows,
 )
-from .analysis.examples import PlainEpisode, PlainSnapshot, plain_episode, plain_snapshot
-from .analysis.population import draw_levels
-from .analysis.rollout_baseline import BASELINE_ROLLOUTS, baseline_losses, first_encounters
+from .analysis.three_species import REUSE, SPECIES, species_evaluation_sets, species_spec
 from .claims.claim import Claim, if_measured, verdict
-from .claims.divergence import jensen_shannon
 from .claims.statements import STATEMENTS
-from .claims.statistics import Estimate, bootstrap, mean_interval
-from .experiment import ANY_PRESET, Experiment, ObserverSpec, Preset
+from .claims.statistics import mean_interval
+from .experiment import Experiment, ObserverSpec, Preset
 from .presets import DEEP_OBSERVER, DEEP_TRAINING
 
-SPECIES = ("blind", "stateless-5x5", "5x5")
-ENCOUNTERS = EncounterSpec(min_past=4, max_past=4, query_at_start=False)
-OBSERVERS = {"none": (), "char": ("character",), "mental": ("mental",), "both": ("character", "mental")}
-"""By name: the embeddings that an observer has."""
-SHUFFLES = (
-    ("char", ("character",)),
-    ("mental", ("mental",)),
-    ("both", ("character",)),
-    ("both", ("mental",)),
-    ("both", ("character", "mental")),
-)
-PARTS: tuple[Part, ...] = ("training", "held out")
-HEADS = ("action", "consumption", "successor")
-# Table A1 of the paper: (observer, what is shuffled) → by head, on training and on test agents. Only shares compare:
-# our losses are sums over objects and discounts, as in its appendix on losses, and rollouts of the agents themselves
-# lose more than its figures.
-PAPER = {
-    ("none", ()): {"action": (1.14, 1.12), "consumption": (0.34, 0.36), "successor": (2.48, 2.53)},
-    ("char", ()): {"action": (0.84, 0.86), "consumption": (0.19, 0.16), "successor": (2.23, 2.21)},
-    ("char", ("character",)): {"action": (1.61, 1.62), "consumption": (0.83, 0.77), "successor": (3.17, 3.13)},
-    ("mental", ()): {"action": (0.83, 0.98), "consumption": (0.32, 0.30), "successor": (2.36, 2.29)},
-    ("mental", ("mental",)): {"action": (1.61, 1.65), "consumption": (0.43, 0.43), "successor": (2.92, 2.80)},
-    ("both", ()): {"action": (0.72, 0.73), "consumption": (0.16, 0.14), "successor": (2.16, 2.04)},
-    ("both", ("character",)): {"action": (1.57, 1.69), "consumption": (0.82, 0.78), "successor": (3.27, 3.19)},
-    ("both", ("mental",)): {"action": (1.16, 1.20), "consumption": (0.23, 0.23), "successor": (2.45, 2.33)},
-    ("both", ("character", "mental")): {"action": (1.99, 2.02), "consumption": (0.83, 0.77), "successor": (3.53, 3.31)},
-}
 CUTS = {"action": 0.35, "consumption": 0.61, "successor": 0.19}  # the paper's, from none to both, on test agents
 GENERALISES, NEARLY = 0.05, 0.15  # how far losses on agents never met may lie above those on agents met in training
 TELLS, HALF_TELLS = 0.95, 0.80  # accuracies of the species
-MAP_LEVELS, MAP_ROLLOUTS, SHOWN_OBJECT = 12, 64, 0
 
 
 def specs(preset: Preset, folder: Path | None = None) -> tuple[ObserverSpec, ...]:
-    pool = AgentPool(SPECIES, folder=folder, networks=1 if preset == "smoke" else None)
-
     def spec(name: str, embeddings: tuple[str, ...]) -> ObserverSpec:
         character = "episodes" if "character" in embeddings else "none"
         observer = dataclasses.replace(DEEP_OBSERVER[preset], character=character, mental="mental" in embeddings)
-        return ObserverSpec(name, pool, SUBGOAL_MAZE, ENCOUNTERS, observer, DEEP_TRAINING[preset], reuse=5)
+        return species_spec(name, preset, observer, DEEP_TRAINING[preset], folder)
 
     return tuple(spec(name, embeddings) for name, embeddings in OBSERVERS.items())
-
-
-@dataclasses.dataclass(frozen=True)
-class LossRow:
-    """Table A1: one observer's loss on agents of one part, with or without shuffled embeddings."""
-
-    part: Part
-    observer: str
-    shuffled: tuple[str, ...]
-    head: str
-    loss: Estimate
-    paper: float
-    rise: Estimate | None  # what shuffling added
-
-
-@dataclasses.dataclass(frozen=True)
-class Cut:
-    """On held-out agents: the share of `none`'s loss that an observer saves, and by how many nats `both` leads it."""
-
-    cut: Estimate
-    paper: float
-    lead: Estimate
-
-
-@dataclasses.dataclass(frozen=True)
-class Generalisation:
-    """`both`'s losses on agents met in training and on held-out ones; the gap is relative to the former."""
-
-    training: float
-    held_out: float
-    gap: Estimate
-    paper: float
-
-
-@dataclasses.dataclass(frozen=True)
-class HeadFloor:
-    """The floor of one prediction, beside what observers lose in the very same encounters."""
-
-    floor: Estimate
-    excess: Estimate  # of `both`
-    none: float
-    both: float
-
-    @property
-    def saves(self) -> float:
-        """Of `none`'s loss, if one had the agent itself at hand."""
-        return 1 - self.floor.mean / self.none
-
-
-@dataclasses.dataclass(frozen=True)
-class Floor:
-    encounters: int
-    rollouts: int
-    heads: dict[str, HeadFloor]
-    policy: Estimate  # what the agent's own policy loses on the next action
-
-
-@dataclasses.dataclass(frozen=True)
-class SpeciesMap:
-    name: str
-    past: PlainEpisode
-    expected: Float[np.ndarray, "gamma row col"]
-    happened: Float[np.ndarray, "gamma row col"]
-
-
-@dataclasses.dataclass(frozen=True)
-class Maps:
-    """Fig. 7b: where one agent of each species is expected to go from one start, beside where its rollouts go."""
-
-    rule: str
-    query: PlainSnapshot
-    preferred: int
-    past: int
-    rollouts: int
-    gammas: tuple[float, ...]
-    species: list[SpeciesMap]
-    apart: Float[np.ndarray, "expected happened"]  # D_JS, mean over levels
-    nearest_is_own: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -187,8 +72,10 @@ class Tables:
 def evaluate(
     observers: dict[str, ToMnet], agents: int, seed: int, folder: Path | None = None
 ) -> tuple[Tables, list[Claim]]:
-    *_, shuffle_key, floor_key, map_key = _keys(seed)
-    spec, met = _any_spec(folder), species_evaluation_sets(seed, agents, folder)
+    *_, shuffle_key, floor_key, map_key = jax.random.split(
+        stream(seed, EVALUATION_STREAM), 5
+    )  # the first two are of the encounters
+    met = species_evaluation_sets(seed, agents, folder)
     losses: Losses = {}
     readings = {}
     for place, (part, evaluation_set) in enumerate(met.items()):
@@ -207,8 +94,8 @@ def evaluate(
         (part, *which): {head: met[part].means(loss) for head, loss in by_head.items()}
         for (part, *which), by_head in losses.items()
     }
-    each = max(1, held_out.times // (2 * spec.reuse))
-    floor = baseline_losses(floor_key, held_out, readings["held out"].predictions, spec.world, each=each)
+    each = max(1, held_out.times // (2 * REUSE))
+    floor = baseline_losses(floor_key, held_out, readings["held out"].predictions, SUBGOAL_MAZE, each=each)
     tables = Tables(
         met={part: Met.of(one) for part, one in met.items()},
         losses=loss_rows(means),
@@ -216,89 +103,9 @@ def evaluate(
         generalisation=generalisation_table(means),
         floor=floor_table(held_out, losses, floor, each),
         species=species_table(met, readings),
-        maps=_maps(map_key, observers["both"], held_out, readings["held out"]),
+        maps=species_maps(map_key, observers["both"], held_out, readings["held out"]),
     )
     return tables, _claims(tables)
-
-
-def species_evaluation_sets(seed: int, agents: int, folder: Path | None = None) -> dict[Part, EvaluationSet]:
-    """Agents that observers have met in training, and agents that they have not. Two experiments ask about the same
-    encounters, which take as long as reading them, so they are kept."""
-    return _evaluation_sets(tuple(condition_file(name, folder) for name in SPECIES), seed, agents, folder)
-
-
-@lru_cache(maxsize=1)
-def _evaluation_sets(
-    population: tuple[Path, ...], seed: int, agents: int, folder: Path | None
-) -> dict[Part, EvaluationSet]:
-    """`population`, the files, are there to tell populations of one name apart."""
-    spec = _any_spec(folder)
-    return {part: draw_evaluation_set(key, spec, part, agents) for part, key in zip(PARTS, _keys(seed))}
-
-
-def _any_spec(folder: Path | None) -> ObserverSpec:
-    """Every observer meets its agents in the same way."""
-    return specs(ANY_PRESET, folder)[-1]
-
-
-def _keys(seed: int) -> Key[Array, "5"]:
-    """Of the encounters, one for each part; of shuffles, floor and maps."""
-    return jax.random.split(stream(seed, EVALUATION_STREAM), 5)
-
-
-# --- Table A1
-
-Losses = dict[tuple[Any, ...], dict[str, np.ndarray]]
-"""(part, observer, what is shuffled) → the loss of each head, for each encounter or each agent."""
-
-
-def loss_rows(means: Losses) -> list[LossRow]:
-    """One row for each part, observer, shuffle and head: means over agents."""
-    rows = []
-    for (part, observer, shuffled), by_head in means.items():
-        for head, loss in by_head.items():
-            rise = mean_interval(loss - means[part, observer, ()][head]) if shuffled else None
-            paper = PAPER[observer, shuffled][head][PARTS.index(part)]
-            rows.append(LossRow(part, observer, shuffled, head, mean_interval(loss), paper, rise))
-    return rows
-
-
-def cut_table(means: Losses) -> dict[str, dict[str, Cut]]:
-    def cut(head: str, name: str) -> Cut:
-        mine, none, both = (means["held out", who, ()][head] for who in (name, "none", "both"))
-        saved = bootstrap(lambda none, mine: 1 - mine.mean() / none.mean(), none, mine)
-        theirs, baseline = PAPER[name, ()][head][1], PAPER["none", ()][head][1]
-        return Cut(saved, 1 - theirs / baseline, mean_interval(mine - both))
-
-    return {head: {name: cut(head, name) for name in OBSERVERS} for head in HEADS}
-
-
-def generalisation_table(means: Losses) -> dict[str, Generalisation]:
-    table = {}
-    for head in HEADS:
-        trained, tested = means["training", "both", ()][head], means["held out", "both", ()][head]
-        gap = float(tested.mean() / trained.mean() - 1)
-        errors = [loss.std(ddof=1) / np.sqrt(len(loss)) / loss.mean() for loss in (trained, tested) if len(loss) > 1]
-        error = float(1.96 * (1 + gap) * np.sqrt(np.square(errors).sum()) if len(errors) == 2 else np.nan)
-        training_paper, test_paper = PAPER["both", ()][head]
-        over = Estimate(gap, gap - error, gap + error, len(trained) + len(tested))
-        table[head] = Generalisation(float(trained.mean()), float(tested.mean()), over, test_paper / training_paper - 1)
-    return table
-
-
-def floor_table(met: EvaluationSet, losses: Losses, floor: dict[str, np.ndarray], each: int) -> Floor:
-    """`each`: of every agent's encounters, how many the floor was measured in."""
-
-    def head_floor(head: str) -> HeadFloor:
-        none, both = (first_encounters(met, losses["held out", name, ()][head], each) for name in ("none", "both"))
-        excess = mean_interval(both - floor[head])
-        return HeadFloor(mean_interval(floor[head]), excess, float(none.mean()), float(both.mean()))
-
-    heads = {head: head_floor(head) for head in HEADS}
-    return Floor(each * met.count, BASELINE_ROLLOUTS, heads, mean_interval(floor["policy"]))
-
-
-# --- Species and maps
 
 
 def species_table(met: dict[Part, EvaluationSet], readings: dict[Part, Reading]) -> dict[str, ReadOut]:
@@ -311,59 +118,6 @@ def species_table(met: dict[Part, EvaluationSet], readings: dict[Part, Reading])
         correct = met["held out"].means(told == labels["held out"])
         table[name] = ReadOut(mean_interval(correct), confusion(labels["held out"], told, len(SPECIES)))
     return table
-
-
-def _maps(key: Key[Scalar, ""], observer: ToMnet, met: EvaluationSet, reading: Reading) -> Maps:
-    level_key, act_key = jax.random.split(key)
-    levels = draw_levels(level_key, MAP_LEVELS, SUBGOAL_MAZE)
-    chosen = [
-        int(np.flatnonzero((met.species == kind) & (met.preferred == SHOWN_OBJECT))[0]) for kind in range(len(SPECIES))
-    ]
-    query = Snapshot(levels.walls, levels.start_cell, levels.object_cells)
-    expected, happened = [], []
-    for agent in chosen:
-        character = np.asarray(reading.character.mean)[[met.first[agent]] * MAP_LEVELS]
-        expected.append(np.exp(np.asarray(predict_everything(observer, character, query).successor)))
-        one, maps = pick(met.agents, agent).ready(), []
-        for index in range(MAP_LEVELS):
-            rollout_state = start_rollout(one, pick(levels, index), SUBGOAL_MAZE)
-            maps.append(
-                empirical_successors(jax.random.fold_in(act_key, index), one, rollout_state, SUBGOAL_MAZE, MAP_ROLLOUTS)
-            )
-        happened.append(np.asarray(jnp.stack(maps)))
-    expected, happened = np.stack(expected), np.stack(happened)  # [species, level, gamma, row, col]
-    apart = apart_from_each_other(expected[:, :, -1], happened[:, :, -1])
-    own = apart.argmin(1) == np.arange(len(chosen))[:, None]
-    level = int(apart_from_each_other(happened[:, :, -1], happened[:, :, -1]).sum((0, 1)).argmax())
-    return Maps(
-        rule=f"of {MAP_LEVELS} levels the one on which the three agents' own maps differ most, "
-        f"for discount {GAMMAS[-1]}; the first held-out network of each species, preferring the same object",
-        query=plain_snapshot(pick(query, level)),
-        preferred=SHOWN_OBJECT,
-        past=int(met.encounters.past_real[0].sum()),
-        rollouts=MAP_ROLLOUTS,
-        gammas=GAMMAS,
-        species=[
-            SpeciesMap(
-                name=name,
-                past=plain_episode(pick(met.encounters.past, (agent, -1))),  # the first query is about the first
-                expected=expected[kind, level],
-                happened=happened[kind, level],
-            )
-            for kind, (name, agent) in enumerate(zip(SPECIES, chosen))
-        ],
-        apart=apart.mean(-1),
-        nearest_is_own=float(own.mean()),
-    )
-
-
-def apart_from_each_other(ones: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """D_JS `[one, other, level]` between maps `[agent, level, row, col]`."""
-    ones, others = (maps.reshape(*maps.shape[:2], -1) for maps in (ones, others))
-    return jensen_shannon(*np.broadcast_arrays(ones[:, None], others[None]))
-
-
-# --- Claims
 
 
 def _claims(tables: Tables) -> list[Claim]:

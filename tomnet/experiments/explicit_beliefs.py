@@ -20,11 +20,18 @@ from .analysis.evaluation_set import EvaluationSet, draw_evaluation_set
 from .claims.claim import Claim, verdict
 from .claims.statements import STATEMENTS
 from .experiment import ANY_PRESET, Experiment, ObserverSpec, Preset
-from .false_belief.curves_by_species import curves_of, walk_all
-from .false_belief.natural_swaps import Walks, predictions
-from .false_belief.specs import FIVE, MIXED, NARROW, WIDE, mixed_spec
-from .false_belief.swap_curves import FOLLOWS_SIGHT, MORE_IN_VIEW, Curves, agreement, follows_sight, seen_above_unseen
-from .false_belief.swap_examples import Future, SwapExample, SwapExamples, swap_examples
+from .sally_anne.natural_swaps import Walks, predictions, walk_all
+from .sally_anne.specs import FIVE, MIXED, NARROW, WIDE, mixed_spec
+from .sally_anne.swap_curves import (
+    FOLLOWS_SIGHT,
+    MORE_IN_VIEW,
+    Curves,
+    agreement,
+    curves_of,
+    follows_sight,
+    seen_above_unseen,
+)
+from .sally_anne.swap_examples import Future, SwapExample, SwapExamples, swap_examples
 
 NEARER = 0.5  # of the way from the truth's forecast to the agents' own entropy
 

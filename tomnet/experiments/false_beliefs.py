@@ -16,10 +16,11 @@ from .agent_pool import AgentPool
 from .claims.claim import Claim, if_measured, verdict
 from .claims.statements import STATEMENTS
 from .experiment import Experiment, ObserverSpec, Preset
-from .false_belief.curves_by_species import curves_of, futures_of, walk_all
-from .false_belief.scenarios import all_scenarios
-from .false_belief.specs import FIVE, N_PAST, spec
-from .false_belief.swap_curves import (
+from .presets import LONG_TRAINING
+from .sally_anne.natural_swaps import futures_of, walk_all
+from .sally_anne.scenarios import all_scenarios
+from .sally_anne.specs import FIVE, N_PAST, spec
+from .sally_anne.swap_curves import (
     AGREES,
     DIFFERS,
     FOLLOWS_SIGHT,
@@ -27,12 +28,12 @@ from .false_belief.swap_curves import (
     MORE_IN_VIEW,
     Curves,
     agreement,
+    curves_of,
     follows_sight,
     seen_above_unseen,
 )
-from .false_belief.swap_effects import NOTICEABLE
-from .false_belief.turning_back import Picture, TurningTable, pictures, run_scenarios, turning_table
-from .presets import LONG_TRAINING
+from .sally_anne.swap_effects import NOTICEABLE
+from .sally_anne.turning_back import Picture, TurningTable, pictures, run_scenarios, turning_table
 
 SHARE = 0.25  # of the agents' own long-run effect, that an observer must expect at least
 DROPS = 0.2  # of the probability of turning back, for a swap in view: less would be nothing to speak of

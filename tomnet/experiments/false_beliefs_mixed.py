@@ -17,12 +17,12 @@ from ..world.gridworld import SUBGOAL_MAZE
 from .claims.claim import Claim, if_measured, verdict
 from .claims.statements import STATEMENTS
 from .experiment import Experiment, ObserverSpec, Preset
-from .false_belief.curves_by_species import SIGHTED, WITH_FUTURES, curves_of, futures_of, walk_all
-from .false_belief.natural_swaps import networks_of
-from .false_belief.specs import FIVE, MIXED, NARROW, WIDE, mixed_spec
-from .false_belief.swap_curves import BETWEEN, GAP, Curves, agreement, gap_at, parting
-from .false_belief.swap_effects import NOTICEABLE, SwapTable, swap_claims, swap_table
-from .false_belief.swap_examples import SwapExamples, swap_examples
+from .sally_anne.natural_swaps import futures_of, walk_all
+from .sally_anne.specs import FIVE, MIXED, NARROW, SIGHTED, WIDE, WITH_FUTURES, mixed_spec
+from .sally_anne.swap_claims import swap_claims
+from .sally_anne.swap_curves import BETWEEN, GAP, Curves, agreement, curves_of, gap_at, parting
+from .sally_anne.swap_effects import NOTICEABLE, SwapTable, pairs_by_network, swap_table
+from .sally_anne.swap_examples import SwapExamples, swap_examples
 
 
 def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
@@ -41,7 +41,7 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tabl
     (shown,) = FIVE
     key = stream(seed, EVALUATION_STREAM)
     tables = Tables(
-        agents={name: swap_table(networks_of(each)) for name, each in walks.items()},
+        agents={name: swap_table(pairs_by_network(each.pairs, each.networks)) for name, each in walks.items()},
         natural=curves_of(walks, observers["mixed"], futures_of(seed, WITH_FUTURES, agents)),
         examples=swap_examples(key, walks[shown].agents, walks[shown].pairs, SUBGOAL_MAZE),
     )

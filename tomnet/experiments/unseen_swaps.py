@@ -13,20 +13,21 @@ from ..world.gridworld import SUBGOAL_MAZE
 from .claims.claim import Claim, if_measured, verdict
 from .claims.statements import STATEMENTS
 from .experiment import Experiment, ObserverSpec, Preset
-from .false_belief.curves_by_species import SIGHTED, WITH_FUTURES, curves_of, futures_of, walk_all
-from .false_belief.specs import MIXED, NARROW, WIDE, spec
-from .false_belief.swap_curves import (
+from .sally_anne.natural_swaps import futures_of, walk_all
+from .sally_anne.specs import MIXED, NARROW, SIGHTED, WIDE, WITH_FUTURES, spec
+from .sally_anne.swap_curves import (
     BETWEEN,
     GAP,
     IN_ORDER,
     Curves,
     agreement,
     agreement_interval,
+    curves_of,
     gap_at,
     in_order,
     parting,
 )
-from .false_belief.swap_effects import NOTICEABLE
+from .sally_anne.swap_effects import NOTICEABLE
 
 STILL = dataclasses.replace(SUBGOAL_MAZE, swap_probability=0.0)
 

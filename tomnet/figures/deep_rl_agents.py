@@ -3,13 +3,15 @@
 import numpy as np
 from matplotlib.figure import SubFigure
 
-from ..experiments.deep_rl_agents import Cut, Floor, Maps, Tables
+from ..experiments.analysis.species_maps import Maps
+from ..experiments.analysis.table_a1 import Cut, Floor
+from ..experiments.analysis.three_species import SPECIES_NAMES
+from ..experiments.deep_rl_agents import Tables
 from ..world.levels import LETTERS
 from . import style
 from .gridworld import draw_occupancy, draw_query, draw_trajectory
 from .panels import Panel, Panels
 
-SPECIES_NAMES = {"blind": "blind", "stateless-5x5": "sighted, stateless", "5x5": "sighted, stateful"}
 NETS = {"char": "character net", "mental": "mental net", "both": "both"}
 NET_COLOURS = {"char": style.SKY_BLUE, "mental": style.GREEN, "both": style.NETWORK}
 HEAD_NAMES = {"action": "next action", "consumption": "consumption", "successor": "successor maps"}

@@ -11,8 +11,8 @@ from matplotlib.patches import Rectangle
 from ..experiments.analysis.belief_forecast import BeliefForecast
 from ..experiments.analysis.examples import PlainSnapshot
 from ..experiments.explicit_beliefs import Tables
-from ..experiments.false_belief.swap_curves import Curves, Who
-from ..experiments.false_belief.swap_examples import SwapExample, SwapExamples
+from ..experiments.sally_anne.swap_curves import Curves, Who
+from ..experiments.sally_anne.swap_examples import SwapExample, SwapExamples
 from ..world.levels import LETTERS
 from . import style
 from .gridworld import OCCUPANCY, draw_agent, draw_level

@@ -5,9 +5,9 @@ from matplotlib.figure import SubFigure
 
 from ..episodes.targets import GAMMAS
 from ..experiments.claims.statistics import Estimate
-from ..experiments.false_belief.swap_curves import Curves, PairMean
-from ..experiments.false_belief.turning_back import Picture, TurningTable
 from ..experiments.false_beliefs import Tables
+from ..experiments.sally_anne.swap_curves import Curves, PairMean
+from ..experiments.sally_anne.turning_back import Picture, TurningTable
 from ..world.levels import LETTERS
 from . import style
 from .gridworld import draw_field_of_view, draw_query, draw_trajectory, with_subgoal

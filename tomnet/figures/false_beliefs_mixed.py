@@ -3,8 +3,8 @@
 from matplotlib.figure import SubFigure
 
 from ..episodes.targets import GAMMAS
-from ..experiments.false_belief.swap_curves import Curves, Who
 from ..experiments.false_beliefs_mixed import Tables
+from ..experiments.sally_anne.swap_curves import Curves, Who
 from . import style
 from .panels import Panel, Panels
 from .subgoal_task import subgoal_caption, subgoal_panels

@@ -4,8 +4,8 @@ import dataclasses
 
 from ..experiments import deep_rl_agents, goal_inference, goal_snapshots, greedy_agents, random_agents
 from ..experiments.analysis.comparison import Comparison
+from ..experiments.analysis.table_a1 import LossRow
 from ..experiments.claims.statistics import Estimate
-from ..experiments.deep_rl_agents import LossRow
 from ..experiments.experiment import Result
 from ..experiments.random_agents import BayesDivergence
 from .deep_rl_agents import HEAD_NAMES

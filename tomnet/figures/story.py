@@ -1,4 +1,4 @@
-"""The Sally-Anne story in six pictures, from `experiments.false_belief.story`'s tables."""
+"""The Sally-Anne story in six pictures, from `experiments.sally_anne.story`'s tables."""
 
 import dataclasses
 
@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..experiments.analysis.examples import PlainSnapshot
-from ..experiments.false_belief.story import Story
+from ..experiments.sally_anne.story import Story
 from ..world.gridworld import ACTIONS, MOVES
 from ..world.levels import LETTERS
 from . import style

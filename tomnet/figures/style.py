@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
+from matplotlib.collections import EllipseCollection
 from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
 
@@ -106,6 +107,29 @@ def network_points(
     """The network: filled marks with their 95% intervals."""
     bars = {"yerr": whiskers(estimates), "ecolor": colour, "elinewidth": 0.8}
     return axes.errorbar(x, means(estimates), fmt=marker, color=colour, zorder=3, **bars, **kwargs)
+
+
+def ellipses(axes: Axes, mean: np.ndarray, deviation: np.ndarray, colour: Any, *, marker: str = "o") -> None:
+    """One standard deviation around each mean; the more there are, the lighter, or the last would hide the others."""
+    if not len(mean):
+        return
+    size, alpha = 2 * deviation, min(0.25, 1.5 / len(mean))
+    axes.plot(*mean.T, marker, color=colour, markersize=2, markeredgewidth=0, zorder=3)
+    axes.add_collection(
+        EllipseCollection(
+            *(size[:, 0], size[:, 1], np.zeros(len(mean))),
+            units="xy",
+            offsets=mean,
+            offset_transform=axes.transData,
+            facecolor=(*to_rgb(colour), alpha),
+            edgecolor=(*to_rgb(colour), 0.6),
+            linewidth=0.5,
+        )
+    )
+
+
+def dimension_name(number: int) -> str:
+    return f"$e_{{char}}$, dimension {number + 1}"
 
 
 def ideal_line(axes: Axes, x, y, **kwargs):

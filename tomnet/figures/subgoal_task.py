@@ -12,7 +12,7 @@ from matplotlib.figure import SubFigure
 
 from ..experiments.analysis.agent_episodes import RecordedEpisode
 from ..experiments.analysis.examples import PlainEpisode
-from ..experiments.false_belief.swap_examples import SwapExample, SwapExamples
+from ..experiments.sally_anne.swap_examples import SwapExample, SwapExamples
 from ..world.levels import LETTERS
 from . import style
 from .gridworld import draw_agent, draw_change, draw_fog, draw_level, draw_swap, draw_trajectory, with_subgoal

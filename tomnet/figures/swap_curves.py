@@ -9,7 +9,7 @@ from matplotlib.figure import SubFigure
 
 from ..episodes.targets import GAMMAS
 from ..experiments.claims.statistics import Estimate
-from ..experiments.false_belief.swap_curves import Curves, Who
+from ..experiments.sally_anne.swap_curves import Curves, Who
 from . import style
 
 WHO: dict[Who, str] = {"agents": "agents", "observer": "ToMnet's prediction"}

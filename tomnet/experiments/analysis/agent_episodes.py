@@ -18,7 +18,7 @@ from ...support.errors import BadSetting
 from ...support.trees import pick
 from ...world.gridworld import SUBGOAL_MAZE, Level, World
 from ...world.levels import draw_levels
-from ..false_belief.visibility import visibility_map
+from ..sally_anne.visibility import visibility_map
 from .examples import first_of
 from .reachability import Reachable
 

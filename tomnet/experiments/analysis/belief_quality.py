@@ -11,7 +11,7 @@ from ...episodes.episode import Episode
 from ...episodes.rollout import Record
 from ...world.gridworld import ABSENT, State, World
 from ..claims.statistics import Estimate, mean_interval
-from ..false_belief.visibility import STATUSES, statuses
+from ..sally_anne.visibility import STATUSES, statuses
 
 BINS = 10  # of the reliability table, equally wide
 

@@ -23,7 +23,7 @@ from ...support.trees import pick, stack
 from ...world.gridworld import World
 from ..agent_pool import AgentPool
 from ..claims.statistics import Estimate, by_network, mean_interval
-from ..false_belief.natural_swaps import Effects, Walks, asked_after, effects_foretold
+from ..sally_anne.natural_swaps import Effects, Walks, asked_after, effects_foretold
 from .belief_forecast import costs_of, forecast_rows
 from .evaluation_set import EvaluationSet, losses_of
 

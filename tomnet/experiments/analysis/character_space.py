@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 
+from ...observer.tomnet import Reading
 from ..claims.statistics import UNKNOWN, Estimate, bootstrap
 
 USED, COLLAPSED = 0.1, 0.05  # nats of KL(posterior ‖ prior), on average: above, below
@@ -66,6 +67,22 @@ def confusion(labels: np.ndarray, told: np.ndarray, kinds: int) -> Confusion:
 
 
 # --- Dimensions
+
+
+@dataclasses.dataclass(frozen=True)
+class Posteriors:
+    """Of e_char, `[encounter, dimension]`."""
+
+    mean: np.ndarray
+    deviation: np.ndarray
+    nats: np.ndarray  # KL from the prior
+
+    @staticmethod
+    def of(reading: Reading) -> "Posteriors":
+        character = reading.character
+        assert character.log_variance is not None
+        deviation = np.exp(0.5 * np.asarray(character.log_variance, np.float64))
+        return Posteriors(np.asarray(character.mean, np.float64), deviation, np.asarray(character.divergence()))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Swaps: which are in view, that those out of view change nothing at all, and how claims are decided."""
+"""Swaps: which are in view, and that those out of view change nothing at all."""
 
 import dataclasses
 
@@ -14,24 +14,20 @@ from tomnet.agents.actor_critic import DeepAgent, Memory
 from tomnet.episodes.futures import empirical_successors
 from tomnet.episodes.rollout import RolloutState
 from tomnet.experiments.claims.divergence import jensen_shannon
-from tomnet.experiments.false_belief.swap_effects import (
-    NOTICEABLE,
+from tomnet.experiments.sally_anne.swap_claims import swap_claims
+from tomnet.experiments.sally_anne.swap_effects import (
     SWAPS,
     Pairs,
-    SwapEffect,
-    SwapEffects,
-    SwapTable,
     after_swap,
     draw_swaps,
     look_around,
     qualifies,
-    swap_claims,
     swap_distance,
     swap_pairs,
     swap_table,
     until_subgoal,
 )
-from tomnet.experiments.false_belief.swap_examples import _good_to_see, swap_examples
+from tomnet.experiments.sally_anne.swap_examples import _good_to_see, swap_examples
 from tomnet.world.gridworld import World, nothing_yet, reset_to_level
 from tomnet.world.levels import parse_level
 
@@ -225,73 +221,12 @@ def test_successor_maps_begin_where_the_agent_stands_and_go_on_until_the_end():
     assert maps[0, 0, :2] == pytest.approx([2 / 3, 1 / 3])  # 1 and ½, and there it ends
 
 
-# --- Claims
-
-
-def table(reach: int, in_view: float, out_of_view: float = 0.0, near: float = 0.0, spread: float = 0.001) -> SwapTable:
-    """Tables of ten networks whose D_JS is known."""
-
-    def effects(mean: float) -> SwapEffects:
-        effect = SwapEffect(mean, mean - spread, mean + spread, count=10, largest=mean)
-        return SwapEffects(40, effect, effect)
-
-    return SwapTable(reach, 10, 12, effects(in_view), effects(out_of_view), [effects(near).at(1, reach)])
-
-
-def verdicts(tables) -> dict[str, str]:
-    return {claim.id: claim.verdict for claim in swap_claims(tables)}
-
-
-def test_f1_asks_for_an_effect_in_view_and_none_at_all_out_of_view():
-    assert verdicts({"5x5": table(2, 0.2)}) == {"F1": "reproduced"}
-    assert verdicts({"5x5": table(2, 0.2), "9x9": table(4, NOTICEABLE)}) == {"F1": "partly"}
-    assert verdicts({"5x5": table(2, 0.0005)}) == {"F1": "not reproduced"}
-    assert verdicts({"5x5": table(2, 0.2, out_of_view=1e-12)}) == {"F1": "not reproduced"}
-    assert verdicts({"5x5": table(2, 0.2), "blind": table(-1, float("nan"), out_of_view=1e-12)}) == {
-        "F1": "not reproduced"
-    }
-
-
-def test_f1_is_decided_by_the_weakest_condition():
-    claim = swap_claims({"5x5": table(2, 0.2), "7x7": table(3, 0.1), "blind": table(-1, float("nan"))})[0]
-    assert claim.value == 0.1
-    assert "7x7" in claim.unit
-
-
-def test_the_blind_alone_decide_nothing():
-    assert verdicts({"blind": table(-1, float("nan"))}) == {}
-
-
-def test_f7_asks_for_3x3_above_each_of_the_others():
-    def near(*values: float, spread: float = 0.001):
-        names = ("3x3", "5x5", "7x7", "9x9")
-        return {name: table(1, 0.2, near=value, spread=spread) for name, value in zip(names, values)}
-
-    assert verdicts(near(0.3, 0.2, 0.2, 0.1))["F7"] == "reproduced"
-    assert verdicts(near(0.3, 0.2, 0.2, 0.1, spread=0.06))["F7"] == "partly"
-    assert verdicts(near(0.3, 0.2, 0.4, 0.1))["F7"] == "not reproduced"
-    assert "F7" not in verdicts(near(0.3, 0.2, 0.2))
-
-
-@pytest.mark.parametrize("spread", [0.001, float("nan")], ids=["no pairs", "a single network"])
-def test_what_was_not_measured_is_neither_reproduced_nor_refuted(spread):
-    effect = 0.2 if np.isnan(spread) else float("nan")
-    nothing = table(2, effect, near=effect, spread=spread)
-    assert verdicts({"5x5": nothing}) == {}
-    assert verdicts({"5x5": nothing, "9x9": table(4, 0.2)}) == {}  # F1 is about every condition
-    others = {name: table(1, 0.2, near=0.3) for name in ("3x3", "7x7", "9x9")}
-    assert verdicts({"5x5": nothing} | others) == {}
-    assert verdicts({"5x5": table(2, 0.2, out_of_view=float("nan"))}) == {}  # every swap was in view
-    # but one effect out of view is enough to say no
-    assert verdicts({"5x5": nothing, "9x9": table(4, 0.2, out_of_view=1e-12)}) == {"F1": "not reproduced"}
-
-
 def test_one_network_or_no_pairs_make_no_claims(measured):
     _, pairs = measured
     one = swap_table(pairs["3x3"][:1])
     none = swap_table([dataclasses.replace(each, kept=np.zeros_like(each.kept)) for each in pairs["3x3"]])
-    assert verdicts({"3x3": one}) == verdicts({"3x3": none}) == {}
-    assert verdicts({"3x3": swap_table(pairs["3x3"])}).keys() == {"F1"}
+    assert swap_claims({"3x3": one}) == swap_claims({"3x3": none}) == []
+    assert [claim.id for claim in swap_claims({"3x3": swap_table(pairs["3x3"])})] == ["F1"]
 
 
 def test_pairs_know_which_swaps_are_in_view(measured):

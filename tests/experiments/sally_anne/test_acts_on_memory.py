@@ -12,8 +12,8 @@ from agents.small import NETWORK, WORLD, made_up_population
 
 from tomnet.agents.actor_critic import DeepAgent
 from tomnet.episodes.rollout import continue_rollout, start_rollout
-from tomnet.experiments.analysis.population import canonical_agents
-from tomnet.experiments.false_belief.acts_on_memory import (
+from tomnet.experiments.analysis.population_evaluation import canonical_agents
+from tomnet.experiments.sally_anne.acts_on_memory import (
     DependsOnPast,
     acts_on_memory,
     depends_on_past,
@@ -21,9 +21,9 @@ from tomnet.experiments.false_belief.acts_on_memory import (
     other_pasts,
     turning_back,
 )
-from tomnet.experiments.false_belief.scenarios import PREFERRED, Scenario, all_scenarios, lead, scenario, stacked
-from tomnet.experiments.false_belief.swap_effects import without_swaps
-from tomnet.experiments.false_belief.visibility import distance, objects_in_view
+from tomnet.experiments.sally_anne.scenarios import PREFERRED, Scenario, all_scenarios, lead, scenario, stacked
+from tomnet.experiments.sally_anne.swap_effects import without_swaps
+from tomnet.experiments.sally_anne.visibility import distance, objects_in_view
 from tomnet.support.errors import BadSetting
 from tomnet.world.gridworld import ACTIONS, SUBGOAL_MAZE, Level
 from tomnet.world.levels import draw_levels, format_level, parse_level
@@ -212,5 +212,5 @@ def test_a_leak_of_any_part_of_the_past_would_be_seen(rollout_state, part, monke
             for past in other_pasts(rollout_state, world)
         ]
 
-    monkeypatch.setattr("tomnet.experiments.false_belief.acts_on_memory.other_pasts", some)
+    monkeypatch.setattr("tomnet.experiments.sally_anne.acts_on_memory.other_pasts", some)
     assert depends_on_past(agents_of("3x3", 1), [rollout_state], WORLD).largest_change > 0.001

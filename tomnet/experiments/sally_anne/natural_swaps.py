@@ -3,9 +3,14 @@
 Each agent walks to the subgoal on levels of its own, having been watched in earlier episodes. From there two worlds
 go on, with a swap and without (`swap_effects`). How far apart are, in the two, what the agent does and believes, where
 it goes, and what the observer predicts of all that?
+
+Several experiments ask another observer about the same agents on the same walks, which take longer than asking. Walks
+and futures are therefore kept once they have been taken.
 """
 
 import dataclasses
+from functools import lru_cache
+from pathlib import Path
 
 import equinox as eqx
 import jax
@@ -14,6 +19,7 @@ import numpy as np
 from jaxtyping import Array, Key, Scalar
 
 from ...agents.actor_critic import DeepAgent
+from ...agents.population import condition_file
 from ...episodes.episode import Episode, Snapshot
 from ...episodes.futures import empirical_successors
 from ...episodes.history import History
@@ -22,20 +28,20 @@ from ...episodes.rollout import play
 from ...episodes.targets import GAMMAS
 from ...observer.tomnet import ToMnet
 from ...support.progress import stage
+from ...support.streams import EVALUATION_STREAM, stream
 from ...support.trees import pick
-from ...world.gridworld import World
+from ...world.gridworld import SUBGOAL_MAZE, World
 from ..agent_pool import AgentPool
 from ..analysis.reachability import levels_with_a_way
 from ..claims.divergence import jensen_shannon
 from .counterfactuals import check_observer, predict_counterfactuals
+from .specs import MIXED, N_PAST
 from .swap_effects import Pairs, after_swap, swap_pairs, without_swaps
 
 FUTURE_ROLLOUTS = 50  # of the agent from each of the two worlds, for its successor maps
-CHECKED = (
-    0.02  # pairs at each distance whose future is rolled out, as a share of the episodes; the rest would take hours
-)
-
-
+# pairs at each distance whose future is rolled out, as a share of the episodes; the rest would take hours
+CHECKED = 0.02
+WALKS = 0x77616C6B  # far from the small numbers that experiments split the evaluation stream into
 MORE = {"3x3": 4, "5x5": 2}  # as many episodes: the less an agent sees, the more seldom it has seen what it likes
 
 
@@ -68,6 +74,22 @@ class Effects:
     @property
     def in_view(self) -> np.ndarray:
         return self.distance <= self.reach
+
+
+def walk_all(seed: int, conditions: tuple[str, ...], agents: int) -> dict[str, Walks]:
+    """The held-out agents of each condition, on the same levels."""
+    return {name: _walks(condition_file(name), name, agents, seed) for name in conditions}
+
+
+@lru_cache(maxsize=len(MIXED))
+def _walks(population: Path, condition: str, agents: int, seed: int) -> Walks:
+    """`population`, the file, is there to tell populations of one name apart."""
+    return take_walks(_keys(seed)[0], AgentPool((condition,), part="held out"), agents, N_PAST, SUBGOAL_MAZE)
+
+
+def _keys(seed: int) -> Key[Array, "2"]:
+    """Of the walks, and of the futures."""
+    return jax.random.split(jax.random.fold_in(stream(seed, EVALUATION_STREAM), WALKS))
 
 
 def take_walks(key: Key[Scalar, ""], pool: AgentPool, episodes: int, past: int, world: World) -> Walks:
@@ -105,23 +127,6 @@ def watch(
 @eqx.filter_jit
 def _play(key: Key[Scalar, ""], agent: DeepAgent, count: int, world: World) -> Episode:
     return play(world)(key, agent, count)
-
-
-def networks_of(walks: Walks) -> list[Pairs]:
-    """The pairs of each network, whatever it was made to prefer: as `swap_effects` counts them."""
-    merged = []
-    for one in np.unique(walks.networks):
-        mine = [pairs for pairs, network in zip(walks.pairs, walks.networks) if network == one]
-        joined = {
-            name: jax.tree.map(lambda *leaves: np.concatenate(leaves), *[getattr(pairs, name) for pairs in mine])
-            for name in ("episodes", "rollout_state", "kept")
-        }
-        joined |= {
-            name: np.concatenate([getattr(pairs, name) for pairs in mine], axis=1)
-            for name in ("object_cells", "distance", "policy", "belief")
-        }
-        merged.append(Pairs(**joined, reach=mine[0].reach))
-    return merged
 
 
 # --- What the swaps do
@@ -206,6 +211,21 @@ def _foretold(walks: Walks, where: np.ndarray, told: Probabilities, kept: np.nda
         apart = jensen_shannon(told.belief[0, walk], told.belief[swap, walk])
         effects["belief"] = apart[:, : walks.world.objects].mean(-1)
     return effects
+
+
+# --- Where the agents themselves go
+
+
+def futures_of(seed: int, conditions: tuple[str, ...], agents: int) -> dict[str, np.ndarray]:
+    """The `agents_futures` of each condition, on the walks that `walk_all` takes."""
+    return {name: _futures(condition_file(name), name, agents, seed) for name in conditions}
+
+
+@lru_cache(maxsize=len(MIXED))
+def _futures(population: Path, condition: str, agents: int, seed: int) -> np.ndarray:
+    walks = _walks(population, condition, agents, seed)
+    key = jax.random.fold_in(_keys(seed)[1], MIXED.index(condition))
+    return agents_futures(key, walks, rollouts_for(agents))
 
 
 def rollouts_for(agents: int) -> int:

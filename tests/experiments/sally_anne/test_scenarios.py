@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tomnet.experiments.false_belief.scenarios import (
+from tomnet.experiments.sally_anne.scenarios import (
     DISTANCES,
     all_scenarios,
     drawing,

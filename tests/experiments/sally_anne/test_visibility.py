@@ -6,7 +6,7 @@ import pytest
 
 from tomnet.episodes.episode import NONE, Episode
 from tomnet.experiments.claims.divergence import jensen_shannon
-from tomnet.experiments.false_belief.visibility import (
+from tomnet.experiments.sally_anne.visibility import (
     EATEN,
     MOVED,
     SEEN,

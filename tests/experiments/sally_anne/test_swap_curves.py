@@ -8,9 +8,9 @@ import pytest
 
 from tomnet.experiments import explicit_beliefs, false_beliefs, false_beliefs_mixed, unseen_swaps
 from tomnet.experiments.claims.statistics import Estimate
-from tomnet.experiments.false_belief.natural_swaps import Effects
-from tomnet.experiments.false_belief.specs import MIXED
-from tomnet.experiments.false_belief.swap_curves import (
+from tomnet.experiments.sally_anne.natural_swaps import Effects
+from tomnet.experiments.sally_anne.specs import MIXED
+from tomnet.experiments.sally_anne.swap_curves import (
     PairMean,
     SideBySide,
     agreement,
@@ -20,7 +20,7 @@ from tomnet.experiments.false_belief.swap_curves import (
     parting,
     seen_above_unseen,
 )
-from tomnet.experiments.false_belief.turning_back import TurningTable
+from tomnet.experiments.sally_anne.turning_back import TurningTable
 
 SIZE = 11
 NETWORKS, PAIRS = 4, 5  # of each network at each distance

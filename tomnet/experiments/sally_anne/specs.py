@@ -19,7 +19,9 @@ N_PAST = 4
 ENCOUNTERS = EncounterSpec(N_PAST, N_PAST, query_at_start=False)
 FIVE = ("5x5",)
 MIXED = ("blind", "3x3", "5x5", "7x7", "9x9")
+SIGHTED = ("3x3", "5x5", "7x7", "9x9")  # for the blind nothing is ever in view
 NARROW, WIDE = "3x3", "9x9"  # whose curves are shown side by side
+WITH_FUTURES = (NARROW, WIDE)  # whose futures are looked at as well: for all of them it would take too long
 BETA = 0.01
 
 

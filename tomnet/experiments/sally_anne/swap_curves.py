@@ -9,8 +9,9 @@ import numpy as np
 from jaxtyping import Float
 
 from ...episodes.targets import GAMMAS
+from ...observer.tomnet import ToMnet
 from ..claims.statistics import UNKNOWN, Estimate, bootstrap, by_network, difference, mean_interval
-from .natural_swaps import Effects
+from .natural_swaps import Effects, Walks, effects_of
 from .swap_effects import NOTICEABLE
 
 Who = Literal["agents", "observer"]
@@ -68,6 +69,16 @@ class Curves(SwapTest):
     ratio: dict[str, Estimate]  # the observer's: of the mean in view to that out of view
     beyond_policy: PairMean  # how much more swaps out of view change its longest run than its next step
     by_network: dict[str, Float[np.ndarray, "network distance"]]  # the observer's means
+
+
+def curves_of(
+    walks: dict[str, Walks], observer: ToMnet, futures: dict[str, np.ndarray] | None = None
+) -> dict[str, Curves]:
+    """By condition."""
+    futures = futures or {}
+    return {
+        name: curves(effects_of(each, observer, futures.get(name)), each.world.size) for name, each in walks.items()
+    }
 
 
 def curves(effects: Effects, size: int) -> Curves:
