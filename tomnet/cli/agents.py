@@ -10,7 +10,7 @@ from tyro.conf import Positional, arg
 from ..support.checks import check_between, check_seed, check_writable, check_writable_file
 from ..support.errors import nearest
 from ..support.progress import narrated
-from .arguments import Seed, check_resume, object_number
+from .arguments import Seed, TrainingArguments, check_resume, object_number
 from .console import (
     print_beliefs_and_swaps,
     print_ceiling,
@@ -35,19 +35,9 @@ MOST_EPISODES = 100
 
 
 @dataclasses.dataclass
-class Train:
-    """Bring up a population: networks of every condition side by side, the best of each kept."""
+class Train(TrainingArguments):
+    """Bring up a population: networks of every condition side by side (laptop: of one), the best of each kept."""
 
-    preset: Annotated[
-        str, arg(metavar="PRESET", help="smoke (hardly trains), laptop (one condition, two cores) or full (one GPU)")
-    ] = "laptop"
-    seed: Annotated[int, arg(metavar="N", help="of the weights, of the levels and of the split")] = 0
-    out: Annotated[
-        Path | None,
-        arg(metavar="DIR", help="the run folder", help_behavior_hint="(default: runs/agents-PRESET-SEED)"),
-    ] = None
-    resume: bool = False
-    """go on with the run in that folder"""
     chunk: Annotated[
         int | None, arg(metavar="N", help="networks side by side", help_behavior_hint="(default: the preset's)")
     ] = None
@@ -70,7 +60,7 @@ class Train:
         command = f"tomnet agents train --preset {self.preset} --seed {self.seed}"
         if self.chunk is not None:
             command += f" --chunk {self.chunk}"
-        folder = self.out or Path("runs") / f"agents-{self.preset}-{self.seed}"
+        folder = self.folder("agents")
         check_resume(self.resume, folder, found=(folder / CONFIG).exists())
         check_writable(folder)
         about = {"preset": self.preset, "command": command, "environment": provenance()}

@@ -1,5 +1,6 @@
 """What several commands take, and the checks that go with it."""
 
+import dataclasses
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_type_hints
 
@@ -8,6 +9,25 @@ from tyro.conf import Positional, arg
 from ..support.errors import BadFile, BadSetting, TomnetError, nearest
 
 Seed = Annotated[int, arg(metavar="N", help="of the agents and levels")]
+
+
+@dataclasses.dataclass(kw_only=True)
+class TrainingArguments:
+    """What every command takes that trains something, and the folder that follows from it."""
+
+    preset: Annotated[
+        str, arg(metavar="PRESET", help="smoke (hardly trains), laptop (two cores) or full (one GPU)")
+    ] = "laptop"
+    seed: Annotated[int, arg(metavar="N", help="of the weights and of all that is met in training")] = 0
+    out: Annotated[
+        Path | None,
+        arg(metavar="DIR", help="the run folder", help_behavior_hint="(default: runs/…-PRESET-SEED)"),
+    ] = None
+    resume: bool = False
+    """go on with the run in that folder"""
+
+    def folder(self, what: str) -> Path:
+        return self.out or Path("runs") / f"{what}-{self.preset}-{self.seed}"
 
 
 def object_number(letter: str, objects: int) -> int:

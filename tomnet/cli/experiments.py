@@ -9,7 +9,7 @@ from tyro.conf import Positional, arg
 
 from ..support.checks import check_between, check_seed, check_writable
 from ..support.errors import BadFile
-from .arguments import Seed, check_resume
+from .arguments import Seed, TrainingArguments, check_resume
 from .console import print_claims, print_json, print_table
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class List:
 
 
 @dataclasses.dataclass
-class Run:
+class Run(TrainingArguments):
     """Train the observers of an experiment, evaluate them on fresh agents, draw the figures."""
 
     name: Name
@@ -68,16 +68,6 @@ class Run:
         str | None,
         arg(metavar="OBSERVER", help="train this one alone, and evaluate nothing", help_behavior_hint="(default: all)"),
     ] = None
-    preset: Annotated[
-        str, arg(metavar="PRESET", help="smoke (hardly trains), laptop (two cores) or full (one GPU)")
-    ] = "laptop"
-    seed: Annotated[int, arg(metavar="N", help="of the weights and of the agents met")] = 0
-    out: Annotated[
-        Path | None,
-        arg(metavar="DIR", help="the run folder", help_behavior_hint="(default: runs/NAME-PRESET-SEED)"),
-    ] = None
-    resume: bool = False
-    """go on with the run in that folder"""
 
     def __call__(self) -> None:
         from ..experiments.registry import find
@@ -89,7 +79,7 @@ class Run:
         check_preset(self.preset)
         only = None if self.observer is None else find_observer(experiment, self.preset, self.observer)
         check_seed(self.seed)
-        folder = self.out or Path("runs") / f"{self.name}-{self.preset}-{self.seed}"
+        folder = self.folder(self.name)
         check_run_folder(folder, experiment.name, self.preset, self.resume)
         check_writable(folder)
         if only is not None:
