@@ -113,8 +113,12 @@ def goal_snapshots_tables() -> goal_snapshots.Tables:
     corners = np.array([[[n, n], [-n, n], [-n, -n], [n, -n]] for n in past], float)
     points = goal_snapshots.Embeddings([0, 1, 2, 3], past, corners)
     return goal_snapshots.Tables(
-        curve=[goal_snapshots.CurvePoint(n, around(0.4 + 0.02 * n), around(0.45 + 0.02 * n)) for n in past],
-        comparison=[goal_snapshots.ComparisonAt(n, heads(0.8 + 0.01 * n)) for n in past[1:]],
+        curve=[
+            goal_snapshots.CurvePoint(
+                n, heads(0.8 + 0.01 * n) if n else {}, around(0.4 + 0.02 * n), around(0.45 + 0.02 * n)
+            )
+            for n in past
+        ],
         gain=around(0.2),
         embedding={"all-heads": embedding, "action-only": list(embedding)},
         points={"all-heads": points, "action-only": points},

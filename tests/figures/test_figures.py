@@ -149,8 +149,8 @@ def test_swaps_that_nobody_met_are_not_shown():
 def test_an_observer_far_below_the_ideal_one_can_be_drawn_too():
     result = hand_made("goal-snapshots")
     below = {head: replace(row, captured=Estimate(-5.0, -6.0, -4.0, 7)) for head, row in heads(0.8).items()}
-    for number in range(10):
-        result.tables = with_changed(result.tables, ("comparison", number, "heads"), below)
+    for number in range(1, 11):
+        result.tables = with_changed(result.tables, ("curve", number, "heads"), below)
     (figure,) = figures.figures_for(result).values()
     assert render(figure, "svg")
 

@@ -158,10 +158,7 @@ def _losses(tables: Any, spec: ObserverSpec) -> str:
         case goal_inference.Tables():
             for name, heads in tables.comparison.items():
                 parts += [f"Observer `{name}`", _loss_table(heads)]
-        case goal_snapshots.Tables():
-            for row in tables.comparison:
-                parts += [f"After {pieces(row.past, spec)}", _loss_table(row.heads)]
-        case greedy_agents.Tables():
+        case goal_snapshots.Tables() | greedy_agents.Tables():
             for row in tables.curve:
                 parts += [f"After {pieces(row.past, spec)}", _loss_table(row.heads)] if row.heads else []
         case random_agents.Tables():

@@ -71,17 +71,12 @@ def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
 
 @dataclasses.dataclass(frozen=True)
 class CurvePoint:
-    """Fig. 5b: the probability given to the true action."""
+    """Fig. 5b: the probability given to the true action; and the comparison of all predictions."""
 
     past: int
+    heads: dict[str, Comparison]  # empty where nothing was seen
     network: Estimate
     ideal: Estimate
-
-
-@dataclasses.dataclass(frozen=True)
-class ComparisonAt:
-    past: int
-    heads: dict[str, Comparison]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -136,7 +131,6 @@ class Field:
 @dataclasses.dataclass(frozen=True)
 class Tables:
     curve: list[CurvePoint]
-    comparison: list[ComparisonAt]
     gain: Estimate  # of the true action's probability, from no snapshot to the most
     embedding: dict[str, list[PreferenceReadOut]]  # by observer
     points: dict[str, Embeddings]  # by observer
@@ -151,7 +145,7 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tabl
     ideal = InversePlanner.for_species(ideal_key, SPECIES, MAZE)
     everything = eqx.filter_jit(specs(ANY_PRESET)[0].draw_encounters)(encounter_key, population, past=max(N_PAST))
     no_past = without_past(ideal, everything)
-    curve, comparison = [], []
+    curve = []
     embedding: dict[str, list[PreferenceReadOut]] = {name: [] for name in HEADS}
     points: dict[str, list[np.ndarray]] = {name: [] for name in HEADS}
     given_to_truth = []  # the probability of the action taken, for every agent, as snapshots come in
@@ -171,14 +165,16 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tabl
             if name == "all-heads":
                 given_to_truth.append(net.action_probability)
                 curve.append(
-                    CurvePoint(past, mean_interval(net.action_probability), mean_interval(best.action_probability))
+                    CurvePoint(
+                        past,
+                        comparison_table(net, best, no_past) if past else {},
+                        mean_interval(net.action_probability),
+                        mean_interval(best.action_probability),
+                    )
                 )
-                if past:
-                    comparison.append(ComparisonAt(past, comparison_table(net, best, no_past)))
     shown = _telling(np.stack(given_to_preferred), np.asarray(ideal.reachable(everything.query)))
     tables = Tables(
         curve,
-        comparison,
         mean_interval(given_to_truth[-1] - given_to_truth[0]),
         embedding,
         {name: Embeddings(preferred[:100].tolist(), list(N_PAST), np.stack(points[name])) for name in points},
@@ -249,7 +245,7 @@ def _field(observer: ToMnet, ideal: InversePlanner, encounters: Encounter, prefe
 
 
 def _claims(tables: Tables) -> list[Claim]:
-    ten, none, gain, alone = tables.comparison[-1].heads, tables.curve[0], tables.gain, tables.trapped
+    ten, none, gain, alone = tables.curve[-1].heads, tables.curve[0], tables.gain, tables.trapped
     chance = 1 / len(ACTIONS)
 
     def embedding_claim(id: str, observer: str, paper: str) -> Claim:

@@ -4,7 +4,6 @@ import numpy as np
 from matplotlib.figure import SubFigure
 
 from ..experiments.goal_snapshots import (
-    ComparisonAt,
     CurvePoint,
     Embeddings,
     Field,
@@ -74,7 +73,7 @@ def panels(tables: Tables) -> Panels:
                 "f",
                 "Share of what the past can tell",
                 "Captured share against the number of snapshots, a series for each prediction, with its goal.",
-                lambda place: _captured(place, tables.comparison),
+                lambda place: _captured(place, tables.curve),
                 2.3,
             ),
         )
@@ -156,22 +155,22 @@ def _accuracy(place: SubFigure, embedding: dict[str, list[PreferenceReadOut]], o
     style.legend_above(axes, [*handles, style.IDEAL_LINE])
 
 
-def _captured(place: SubFigure, comparison: list[ComparisonAt]) -> None:
+def _captured(place: SubFigure, curve: list[CurvePoint]) -> None:
     axes = place.subplots()
     handles = []
     for step, (head, (marker, colour)) in enumerate(HEAD_SIGNS.items()):
-        shares = {row.past: row.heads[head].captured for row in comparison if head in row.heads}
+        shares = {row.past: row.heads[head].captured for row in curve if head in row.heads}
         x = np.array(list(shares), float) + 0.15 * (step - 1)  # side by side, so that no interval hides another
         style.network_points(axes, x, list(shares.values()), colour=colour, marker=marker)
         handles.append(style.sign(head, marker, colour))
-    goals = sorted({row.goal for one in comparison for row in one.heads.values()})
+    goals = sorted({row.goal for one in curve for row in one.heads.values()})
     style.reference(axes, 1.0, "ideal", outside=True)
     for goal in goals if axes.get_ylim()[0] > -1 else ():  # far below, the lines would run together
         style.reference(axes, goal, f"goal {goal:g}", outside=True)
     axes.set(
         xlabel="snapshots seen, $N_{past}$",
         ylabel="captured share",
-        xticks=[row.past for row in comparison],
+        xticks=[row.past for row in curve if row.heads],
     )
     axes.set_ylim(min(0, axes.get_ylim()[0]), 1.08)
     style.legend_above(axes, handles)

@@ -38,9 +38,7 @@ def numbers_for(result: Result) -> list[NumberTable]:
         case goal_inference.Tables() as tables:
             named = {dimensions(name): heads for name, heads in tables.comparison.items()}
             return [_losses("by size of the embedding", named)]
-        case goal_snapshots.Tables() as tables:
-            return [_losses_by_past({row.past: row.heads for row in tables.comparison})]
-        case greedy_agents.Tables() as tables:
+        case goal_snapshots.Tables() | greedy_agents.Tables() as tables:
             return [_losses_by_past({row.past: row.heads for row in tables.curve})]
         case deep_rl_agents.Tables() as tables:
             return [_table_a1(tables, head) for head in HEAD_NAMES]
