@@ -1,5 +1,6 @@
 """The zoo: what it holds loads, what it does not hold is said in one line, and cards say what was measured."""
 
+import re
 from dataclasses import replace
 
 import equinox as eqx
@@ -14,7 +15,7 @@ from tomnet import zoo
 from tomnet.agents.population import CONDITIONS, save_population
 from tomnet.cards import adopt
 from tomnet.cards.agents import returns_hoped_for
-from tomnet.cards.observers import compose_card, encounters_text, versions
+from tomnet.cards.observers import claim_link, compose_card, encounters_text, versions
 from tomnet.experiments.analysis.performance import Performance
 from tomnet.experiments.claims.claim import Claim
 from tomnet.experiments.claims.statistics import Estimate
@@ -141,11 +142,11 @@ def test_a_card_says_what_was_trained_and_what_was_measured(run_folder):
     card = zoo.card(NAME).read_text()
     assert ABOUT["command"] in card
     assert "| 2d | smoke | 12,345 | 68 | 3 | abacus, 2 cores |" in card
-    assert "| G1 | partly | 0.500 | 0.400 … 0.600 | 1.000 | It predicts |" in card
+    assert f"| {claim_link('G1')} | partly | 0.500 | 0.400 … 0.600 | 1.000 | It predicts |" in card
     assert "| action | 1.250 | 1.000 | 1.500 | 0.500 |" in card
     assert "500 agents drawn with seed 1" in card
     assert "Apache-2.0" in card
-    assert "- G1, partly. It predicts: 0.500 (0.400 … 0.600), share; ≥ 0.9." in card
+    assert f"- {claim_link('G1')}, partly. It predicts: 0.500 (0.400 … 0.600), share; ≥ 0.9." in card
 
 
 def made_up_card(name: str, shown: Result | None = None) -> str:
@@ -184,7 +185,8 @@ def test_a_card_names_the_claims_that_its_observers_fall_short_of():
     assert "All of the paper's claims that were evaluated are reproduced." in made_up_card("goal-snapshots", short)
     short.claims[2] = replace(trapped, **measured)
     card = made_up_card("goal-snapshots", short)
-    assert "- G4, not reproduced. A trapped agent takes the only object in reach: 0.641 (0.616 … 0.665), " in card
+    said = "A trapped agent takes the only object in reach: 0.641 (0.616 … 0.665), "
+    assert f"- {claim_link('G4')}, not reproduced. {said}" in card
     assert "All of the paper's claims" not in card
 
 
@@ -244,8 +246,20 @@ def test_the_card_that_ships_is_that_of_the_observers_that_ship(name, monkeypatc
     shown, card = hand_made(name), zoo.card(name).read_text()
     before_evaluation, _ = compose_card(EXPERIMENTS[name], zoo.load_all(name), shown).split("## Evaluation")
     assert card.startswith(before_evaluation)
-    assert [claim.id for claim in shown.claims if f"\n| {claim.id} | " in card] == [*EXPERIMENTS[name].claims]
+    in_table = [claim.id for claim in shown.claims if f"\n| {claim_link(claim.id)} | " in card]
+    assert in_table == [*EXPERIMENTS[name].claims]
     assert [claim.id for claim in shown.claims if claim.decided_by not in card] == []  # decided as the code decides now
+
+
+@pytest.mark.parametrize("name", [*EXPERIMENTS, zoo.AGENTS])
+def test_every_claim_that_a_card_names_leads_to_the_ledger(name, monkeypatch):
+    monkeypatch.undo()
+    card = zoo.card(name) if name in EXPERIMENTS else zoo.agents_card()
+    found = re.findall(r"\[(\w+)\]\((\S+)#(\w+)\)", card.read_text())
+    assert {id for id, *_ in found} >= set(EXPERIMENTS[name].claims if name in EXPERIMENTS else ("F1", "F7"))
+    for id, page, anchor in found:
+        assert f"\n### {id}\n" in (card.parent / page).read_text()
+        assert (claim_link(id), anchor) == (f"[{id}]({page}#{anchor})", id.lower())
 
 
 # --- Agents
@@ -343,10 +357,10 @@ def test_the_card_of_the_agents_says_how_they_were_trained_and_what_they_earn(tm
     assert "| stateless-5x5 | 0.688 (0.625 … 0.750) | 1, 1 | 0, 1 |" in card
     assert "Sizes hoped for, judged by the interval: stateless-5x5 0.6 (reached)." in card
     assert "stateless-5x5 (missed among held out networks)." in card
-    assert "F1: the largest effect of any swap out of view was 0 nats." in card
-    assert "| F1 | partly | 0.030 | 0.020 … 0.040 | – | Seen swaps matter |" in card
+    assert f"{claim_link('F1')}: the largest effect of any swap out of view was 0 nats." in card
+    assert f"| {claim_link('F1')} | partly | 0.030 | 0.020 … 0.040 | – | Seen swaps matter |" in card
     assert "5×5 gridworlds with 3 objects and a subgoal" in card
-    assert "- F1, partly. Seen swaps matter: 0.030 (0.020 … 0.040), nats; the rule." in card
+    assert f"- {claim_link('F1')}, partly. Seen swaps matter: 0.030 (0.020 … 0.040), nats; the rule." in card
     assert "Apache-2.0" in card
 
 

@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 import pytest
 from figures.hand_made import hand_made
 
+from tomnet.cards.observers import claim_link
 from tomnet.experiments.claims.claim import Claim
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.report.page import SIGNS, build_report, environment_of
@@ -42,7 +43,8 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
-    cards = {name: f"# Card of {name}\n\nSee [their card](../agents/README.md)." for name in (*EXPERIMENTS, "agents")}
+    words = f"See [their card](../agents/README.md), and {claim_link('G1')}."
+    cards = {name: f"# Card of {name}\n\n{words}" for name in (*EXPERIMENTS, "agents")}
     page = build_report([hand_made(name) for name in EXPERIMENTS], folder, cards=cards)
     assert page == folder / "index.html"
     return folder
@@ -141,7 +143,7 @@ def test_cards_and_docs_are_pages_that_lead_to_each_other(folder, page):
     pages = {path.stem: path.read_text() for path in (folder / "pages").iterdir()}
     assert set(pages) == {*EXPERIMENTS, "agents", "deviations", "performance"}
     assert '<h1 id="card-of-agents">' in pages["agents"]
-    assert '<a href="agents.html">their card</a>' in pages["false-beliefs"]
+    assert '<a href="agents.html">their card</a>, and <a href="../index.html#claim-G1">G1</a>' in pages["false-beliefs"]
     assert {f"pages/{name}.html" for name in (*EXPERIMENTS, "agents", "deviations")} <= set(page.attributes("href"))
     for text in pages.values():
         one = Page(text)

@@ -11,7 +11,7 @@ from ..experiments.claims.statistics import Estimate
 from ..experiments.experiment import Result
 from ..experiments.sally_anne.acts_on_memory import TURNING_GOALS
 from ..support.named_arrays import named_arrays
-from .observers import claims_table, code, interval_text, number_text, shortfalls, table, versions
+from .observers import claim_link, claims_table, code, interval_text, number_text, shortfalls, table, versions
 
 MEASURES = {
     "returns": "return",
@@ -137,10 +137,11 @@ def _evaluation(result: Result[PopulationTables]) -> str:
     parts = ["## Evaluation", how, table(columns, rows), returns_hoped_for(tables.performance)]
     if result.claims:
         parts += [claims_table(result), ALL_NETWORKS]
+    largest = {claim.id: claim.detail.get("largest_out_of_view") for claim in result.claims}
     parts += [
-        f"{claim.id}: the largest effect of any swap out of view was {claim.detail['largest_out_of_view']:g} nats."
-        for claim in result.claims
-        if "largest_out_of_view" in claim.detail
+        f"{claim_link(id)}: the largest effect of any swap out of view was {effect:g} nats."
+        for id, effect in largest.items()
+        if effect is not None
     ]
     return "\n\n".join(part for part in parts if part)
 

@@ -138,17 +138,23 @@ def _evaluation(experiment: Experiment, result: Result) -> str:
     return "\n\n".join(["## Evaluation", how, claims_table(result)])
 
 
+def claim_link(id: str) -> str:
+    """To the ledger of all claims; a card lies three folders below it."""
+    return f"[{id}](../../../docs/results.md#{id.lower()})"
+
+
 def claims_table(result: Result) -> str:
     """Every claim with its verdict, and the rule that decides it."""
     rows = [_claim_row(claim) for claim in result.claims]
-    rules = "\n".join(f"- {claim.id}: {claim.unit}. {claim.decided_by}." for claim in result.claims)
+    rules = "\n".join(f"- {claim_link(claim.id)}: {claim.unit}. {claim.decided_by}." for claim in result.claims)
     columns = ("claim", "verdict", "value", "95% interval", "ideal, or the agents themselves", "what the paper says")
     return "\n\n".join([table(columns, rows), "How each is decided:", rules])
 
 
 def _claim_row(claim: Claim) -> tuple[str, ...]:
     ideal = "–" if claim.reference is None else number_text(claim.reference)
-    return (claim.id, claim.verdict, number_text(claim.value), interval_text(claim.interval), ideal, claim.statement)
+    value, interval = number_text(claim.value), interval_text(claim.interval)
+    return (claim_link(claim.id), claim.verdict, value, interval, ideal, claim.statement)
 
 
 def _losses(tables: Any, spec: ObserverSpec) -> str:
@@ -214,7 +220,7 @@ def shortfalls(result: Result) -> str:
     if not short:
         return "All of the paper's claims that were evaluated are reproduced."
     rows = [
-        f"- {claim.id}, {claim.verdict}. {claim.statement}: {number_text(claim.value)} "
+        f"- {claim_link(claim.id)}, {claim.verdict}. {claim.statement}: {number_text(claim.value)} "
         f"({interval_text(claim.interval)}), {claim.unit}; {claim.decided_by}.{detail_text(claim)}"
         for claim in short
     ]

@@ -44,6 +44,9 @@ def write_pages(folder: Path, cards: Mapping[str, str | Path]) -> dict[str, str]
 
 
 def _leads(target: str, names: Mapping[str, str]) -> str | None:
-    """From one page to another: a card was NAME/README.md, a page of the docs NAME.md. Nowhere else."""
+    """From one page to another: a card was NAME/README.md, a page of the docs NAME.md; a claim of docs/results.md is
+    decided anew on the report's first page. Nowhere else."""
+    if claim := re.fullmatch(r"(?:\.\./)*docs/results\.md#(\w+)", target):
+        return f"../index.html#claim-{claim[1].upper()}"
     found = re.fullmatch(r"(?:\.\./)*([\w-]+)(?:/README)?\.md(#[\w-]+)?", target)
     return f"{found[1]}.html{found[2] or ''}" if found and found[1] in names else None
