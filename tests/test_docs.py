@@ -46,5 +46,12 @@ def test_the_table_of_observers_is_what_they_are():
     assert {name for name in names() if f"[{name}]" not in table} == shared  # which is at home elsewhere
 
 
+def test_the_walk_leads_over_files_that_are_there():
+    walk = (ROOT / "CONTRIBUTING.md").read_text().split("## The walk")[1].split("\n## ")[0]
+    files = re.findall(r"^\| `(\S+\.py)` \|", walk, re.MULTILINE)
+    assert len(files) == 15
+    assert all((ROOT / "tomnet" / file).is_file() for file in files)
+
+
 def test_the_citation_is_of_this_version():
     assert f"version: {tomnet.__version__}\n" in (ROOT / "CITATION.cff").read_text()
