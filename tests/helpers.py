@@ -139,9 +139,9 @@ def made_up(config: ObserverConfig, seed: int = 0) -> ToMnet:
         if not isinstance(shape, jax.ShapeDtypeStruct):
             return shape
         if name.endswith(("running_variance", "scale")):
-            return jnp.ones(shape.shape, shape.dtype)
+            return jnp.asarray(np.ones(shape.shape, shape.dtype))  # `jnp.ones` compiles a program for each shape
         if name.endswith(("running_mean", "updates")):
-            return jnp.zeros(shape.shape, shape.dtype)
+            return jnp.asarray(np.zeros(shape.shape, shape.dtype))
         return jnp.asarray(random.normal(0, 0.3, shape.shape), shape.dtype)
 
     return jax.tree_util.tree_map_with_path(weights, blank_observer(config))

@@ -18,7 +18,7 @@ from tomnet.agents.population import save_population
 from tomnet.episodes.episode import Snapshot
 from tomnet.experiments import agent_embeddings, deep_rl_agents
 from tomnet.experiments.agent_pool import AgentPool
-from tomnet.experiments.analysis import subspecies, table_a1, three_species
+from tomnet.experiments.analysis import species_maps, subspecies, table_a1, three_species
 from tomnet.experiments.analysis.character_space import Agreement
 from tomnet.experiments.analysis.evaluation_set import EvaluationSet, Met
 from tomnet.experiments.analysis.table_a1 import HEADS, OBSERVERS, PAPER, SHUFFLES
@@ -265,10 +265,10 @@ def folder(tmp_path_factory):
 def evaluated(folder):
     with pytest.MonkeyPatch.context() as patch:
         for module, name, value in (
-            (deep_rl_agents, "MAP_LEVELS", 2),
-            (deep_rl_agents, "MAP_ROLLOUTS", 4),
-            (agent_embeddings, "HAND_LEVELS", 4),
-            (agent_embeddings, "FIELD_LEVELS", 2),
+            (species_maps, "MAP_LEVELS", 2),
+            (species_maps, "MAP_ROLLOUTS", 4),
+            (subspecies, "HAND_LEVELS", 4),
+            (subspecies, "FIELD_LEVELS", 2),
         ):
             patch.setattr(module, name, value)
         results = {}
@@ -321,7 +321,7 @@ def test_meetings_are_held_once_and_belong_to_their_population(folder, tmp_path,
         held.append(part)
         return object.__new__(EvaluationSet)
 
-    monkeypatch.setattr(deep_rl_agents, "draw_evaluation_set", nobody)
+    monkeypatch.setattr(three_species, "draw_evaluation_set", nobody)
     first = three_species.species_evaluation_sets(SEED + 1, AGENTS, folder)
     assert three_species.species_evaluation_sets(SEED + 1, AGENTS, folder) is first
     assert held == ["training", "held out"]

@@ -152,7 +152,7 @@ def test_swaps_are_drawn_more_often_in_current_episodes_alone_and_never_where_th
     for module in (false_beliefs, unseen_swaps):
         spec = module.specs("smoke")[0]
         spec = dataclasses.replace(spec, species=AgentPool(("3x3",), folder=folder), observer=TINY_BEHAVIOUR)
-        met = eqx.filter_jit(spec.sampler())(jax.random.key(0), 800)
+        met = eqx.filter_jit(spec.sampler())(jax.random.key(0), 400)
         eaten = (np.asarray(met.past.consumed) == 4).any(-1)
         assert eaten.mean() > 0.05
         shares += [moved(met.past)[eaten].mean(), moved(met.recent).mean() / eaten.mean()]
