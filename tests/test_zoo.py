@@ -230,17 +230,35 @@ def test_every_experiment_can_have_a_card(name):
     assert all(f"| {spec} | smoke |" in card for spec in zoo.observer_names(name))
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+# those of deep RL agents met agents that are no longer there, and are to be trained anew
+WAITING = {
+    "deep-rl-agents",
+    "agent-embeddings",
+    "false-beliefs",
+    "false-beliefs-mixed",
+    "unseen-swaps",
+    "explicit-beliefs",
+    "belief-embeddings",
+}
+SHIPPED = [name for name in EXPERIMENTS if name not in WAITING]
+
+
+def test_observers_that_wait_have_left_nothing_behind(monkeypatch):
+    monkeypatch.undo()
+    assert {name for name in EXPERIMENTS if zoo.available(name)} == {*SHIPPED}
+    assert {name for name in EXPERIMENTS if zoo.card(name).parent.exists()} == {*SHIPPED}
+
+
+@pytest.mark.parametrize("name", SHIPPED)
 def test_what_ships_loads_and_knows_where_it_comes_from(name, monkeypatch):
     monkeypatch.undo()
-    assert zoo.available(name)
     for spec, about in zoo.about(name).items():
         assert about["command"].startswith(f"tomnet run {zoo.home(name, spec)} ")
         assert about["encounters"] > 0
     check_agents(EXPERIMENTS[name], zoo.about(name))  # and met the agents that ship
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", SHIPPED)
 def test_the_card_that_ships_is_that_of_the_observers_that_ship(name, monkeypatch):
     monkeypatch.undo()
     shown, card = hand_made(name), zoo.card(name).read_text()
@@ -281,6 +299,7 @@ BRED = {
     "indices": [3, 1, 2],
     "seconds": 1234.5,
     "steps": 10_000_000,
+    "discount": 0.98,
     "seed": 5,
     "environment": {"device": "abacus", "cores": 2, "tomnet": "0.1.0", "jax": "0.10.2", "commit": "abc"},
 }
@@ -345,7 +364,7 @@ def test_the_card_of_the_agents_says_how_they_were_trained_and_what_they_earn(tm
     adopt.write_agents_card(agents_result())
     card = zoo.agents_card().read_text()
     assert "    tomnet agents train --preset full --seed 5\n" in card
-    assert "| 3x3 | full | 3 of 24 | 1 | 10,000,000 | 1,234 | 5 | abacus, 2 cores | tomnet 0.1.0" in card
+    assert "| 3x3 | full | 3 of 24 | 1 | 10,000,000 | 0.98 | 1,234 | 5 | abacus, 2 cores | tomnet 0.1.0" in card
     assert "| 3x3 | 0, 2 | 1 |" in card  # training and held-out networks
     assert "| oracle | 1 | 1.600 (1.550 … 1.650) | 0.500 | 0.500 | 0.500 | 0.500 | 20.000 |" in card
     assert "| 3x3 | 3 | 0.200 (0.150 … 0.250) |" in card

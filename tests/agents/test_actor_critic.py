@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from agents.small import BLIND, NETWORK, SIGHTED, STATELESS, WORLD, made_up_network, made_up_networks
+from agents.small import BLIND, NETWORK, SIGHTED, STATELESS, WORLD, made_up_network
 from helpers import pick, sample_levels
 
 from tomnet.agents.actor_critic import LEAST, DeepAgent, Memory, NetworkConfig, Rewards, exchange, most_each_way
@@ -150,23 +150,12 @@ def test_who_does_not_know_where_it_is_knows_no_directions():
     assert (np.asarray(most_each_way(jnp.ones((5, 5, 3)), jnp.zeros((5, 5), bool))) == LEAST).all()
 
 
-def test_agents_that_read_their_own_cell_and_the_mean_alone_know_no_directions():
-    """The read-out of before: what lies elsewhere counts the same wherever it lies."""
-    network = made_up_networks(1, dataclasses.replace(NETWORK, read_out="cell"))
-    one = jax.tree.map(lambda leaf: leaf[0], network)
+def test_the_policy_reads_which_way_a_thing_lies():
+    """What is read of the whole map alone would count the same wherever it lies."""
     own = jnp.zeros((5, 5), bool).at[2, 2].set(True)
     here, there = (jnp.zeros((5, 5, 4)).at[cell].set(1.0) for cell in ((0, 2), (2, 4)))
-    assert np.allclose(one.read_out(here, here, own), one.read_out(there, there, own), atol=1e-6)
     both = (made_up_network().read_out(seen, seen, own) for seen in (here, there))
     assert not np.allclose(*both, atol=1e-3)
-
-
-def test_stateless_agents_may_be_told_of_their_last_step(states):
-    told = dataclasses.replace(NETWORK, stateless_told=True)
-    network = jax.tree.map(lambda leaf: leaf[0], made_up_networks(1, told))
-    one = DeepAgent(network, STATELESS, jnp.int32(0))
-    mine, theirs = (policies(one, memories(1), states, before)[0] for before in (outcome(), outcome(action=0)))
-    assert not np.array_equal(mine, theirs)
 
 
 # --- Preferences

@@ -135,7 +135,6 @@ def test_the_return_is_that_of_whole_episodes(acted):
 
 def test_advantages_worked_by_hand(fresh):
     """One world: two steps, the end of an episode, one step of the next. gamma = 0.5, lambda = 0.5."""
-    config = dataclasses.replace(CONFIG, gamma=0.5, trace=0.5)
     column = lambda *values: jnp.asarray(values)[:, None]  # noqa: E731
     unroll = Unroll(
         moment=fresh.ongoing.moment,  # which advantages do not depend on
@@ -145,11 +144,16 @@ def test_advantages_worked_by_hand(fresh):
         reward=column(0.5, 3.0, 1.0),
         done=column(False, True, False),
     )
-    found = eqx.filter_jit(advantages)(unroll, jnp.asarray([8.0]), config)
+    found = eqx.filter_jit(advantages)(unroll, jnp.asarray([8.0]), jnp.float32(0.5), 0.5)
     third = 1.0 + 0.5 * 8 - 4  # what comes after the unroll counts
     second = 3.0 - 2  # nothing is hoped for beyond the end
     first = (0.5 + 0.5 * 2 - 1) + 0.25 * second
     assert np.asarray(found)[:, 0].tolist() == [first, second, third]
+
+
+def test_the_blind_are_more_patient():
+    config = dataclasses.replace(CONFIG, gamma=0.5, blind_gamma=0.75)
+    assert [float(config.discount(senses)) for senses in (SIGHTED, STATELESS, BLIND)] == [0.5, 0.5, 0.75]
 
 
 class Answers(eqx.Module):

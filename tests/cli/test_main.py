@@ -227,7 +227,7 @@ def test_in_the_report_an_observer_of_other_agents_waits(tomnet, evaluated, othe
     code, _, err = tomnet("report", "--out", here / "report")
     assert code == 0
     assert f"waits: {REFUSED}" in err
-    assert built["waiting"] == ["false-beliefs"]
+    assert built["waiting"] == EXPERIMENTS.keys() - {NAME}
     assert not (here / "report" / "false-beliefs.json").exists()
     assert (here / "report" / f"{NAME}.json").exists()
 

@@ -7,8 +7,7 @@ from agents.small import made_up_population
 from tomnet.agents.actor_critic import NetworkConfig
 from tomnet.agents.population import CONDITIONS, Population, save_population
 
-# with random weights, a policy that reads less walks about more, and comes by what the tests are about
-NETWORK = NetworkConfig(channels=4, memory_channels=4, depth=1, belief_channels=4, hidden=8, read_out="cell")
+NETWORK = NetworkConfig(channels=4, memory_channels=4, depth=1, belief_channels=4, hidden=8, salience_channels=4)
 
 
 def small_population(condition: str, count: int = 2) -> Population:

@@ -4,7 +4,9 @@ from pathlib import Path
 import pytest
 from figures.hand_made import hand_made
 
+from tomnet.experiments.claims.statements import STATEMENTS
 from tomnet.experiments.registry import EXPERIMENTS
+from tomnet.figures.style import NOTHING
 from tomnet.report.page import summary
 from tomnet.report.results import HEADLINES, measured, read_results, readme_with, results_markdown, slim
 from tomnet.support.errors import BadFile, TomnetError
@@ -48,6 +50,17 @@ def test_every_claim_is_told_with_its_numbers_and_its_rule(results):
         for said in (claim["statement"], claim["verdict"], claim["unit"], claim["decided_by"], claim["paper"] or "—"):
             assert said in part
         assert f"**{measured(claim['value'], claim['interval'])}**" in part
+
+
+def test_claims_that_wait_are_told_without_numbers():
+    results = json.loads(json.dumps(summary([hand_made("goal-inference")], waiting=["false-beliefs"])))
+    page = results_markdown(results)
+    waiting = EXPERIMENTS["false-beliefs"].claims
+    assert f"{len(waiting)} waiting" in page
+    assert "Observers of these agents are awaited." in page
+    assert "| `tomnet evaluate false-beliefs` | " + f"{len(waiting)} waiting | {NOTHING} |" in page
+    for id in waiting:
+        assert page.split(f"### {id}\n\n")[1].split("\n")[0] == f"**{STATEMENTS[id]}.** … waiting"
 
 
 def test_the_table_has_a_line_for_each_experiment(results):

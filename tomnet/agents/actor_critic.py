@@ -5,14 +5,13 @@ remembers are data, so that one compiled program trains all conditions side by s
 """
 
 import dataclasses
-from typing import Literal, get_args
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
-from ..support.errors import BadSetting, nearest
+from ..support.errors import BadSetting
 from ..support.precision import usual_dtype
 from ..world.gridworld import ABSENT, ACTIONS, Outcome, State, World
 from ..world.views import PLANES, field, observation
@@ -20,10 +19,6 @@ from .matrix_convolution import Convolution, ReadyConvolution, make_ready
 
 LEAST = -1.0  # below all that a map of salience holds, which is not negative
 INPUT_PLANES = 16  # an observation's nine, filled up with zeros to a number that matrix units like
-
-
-ReadOut = Literal["cell", "directions"]
-READ_OUTS: tuple[ReadOut, ...] = get_args(ReadOut)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,24 +31,11 @@ class NetworkConfig:
     belief_channels: int = 32
     hidden: int = 64
     salience_channels: int = 32
-    read_out: ReadOut = "directions"  # what the policy reads: "cell" is own cell and mean alone, which tell no way
-    stateless_told: bool = False  # whether agents without a memory are told their previous action and reward
 
     def __post_init__(self):
-        if self.read_out not in READ_OUTS:
-            raise nearest(str(self.read_out), READ_OUTS, "read-out")
-        for name in (
-            "size",
-            "kinds",
-            "channels",
-            "memory_channels",
-            "depth",
-            "belief_channels",
-            "hidden",
-            "salience_channels",
-        ):
-            if getattr(self, name) < 1:
-                raise BadSetting(f"NetworkConfig.{name}", getattr(self, name), "must be above 0")
+        for name, value in dataclasses.asdict(self).items():
+            if value < 1:
+                raise BadSetting(f"NetworkConfig.{name}", value, "must be above 0")
         if self.kinds + PLANES > INPUT_PLANES:
             why = f"an agent tells at most {INPUT_PLANES - PLANES} kinds of objects apart"
             raise BadSetting("NetworkConfig.kinds", self.kinds, why)
@@ -71,6 +53,10 @@ class Senses(eqx.Module):
 
     reach: Int[Array, "*population"]  # 2 for a 5×5 field of view; -1 for the blind
     remembers: Bool[Array, "*population"]
+
+    @property
+    def blind(self) -> Bool[Array, "*population"]:
+        return self.reach < 0
 
 
 class Rewards(eqx.Module):
@@ -96,7 +82,7 @@ class Network(eqx.Module):
     told: eqx.nn.Linear  # previous action and reward
     look_gates: Convolution
     memory_gates: Convolution
-    salience: eqx.nn.Linear | None  # of each cell: what the policy is to know the way to
+    salience: eqx.nn.Linear  # of each cell: what the policy is to know the way to
     hidden: eqx.nn.Linear
     policy: eqx.nn.Linear
     value: eqx.nn.Linear
@@ -113,8 +99,8 @@ class Network(eqx.Module):
         gates = 4 * config.memory_channels
         self.look_gates = Convolution(config.channels, gates, key=next(keys))
         self.memory_gates = Convolution(config.memory_channels, gates, key=next(keys))
-        maps, directed = config.channels + config.memory_channels, config.read_out == "directions"
-        read = 2 * maps + (WAYS * config.salience_channels if directed else 0)
+        maps = config.channels + config.memory_channels
+        read = 2 * maps + WAYS * config.salience_channels
         self.hidden = eqx.nn.Linear(read, config.hidden, key=next(keys))
         self.policy = _small(eqx.nn.Linear(config.hidden, len(ACTIONS), key=next(keys)))
         self.value = eqx.nn.Linear(config.hidden, 1, key=next(keys))
@@ -122,7 +108,7 @@ class Network(eqx.Module):
         widths = [config.memory_channels, config.belief_channels, config.belief_channels, config.kinds]
         self.belief = [Convolution(a, b, key=next(keys)) for a, b in zip(widths, widths[1:], strict=False)]
         self.absent = eqx.nn.Linear(config.belief_channels, config.kinds, key=next(keys))
-        self.salience = eqx.nn.Linear(maps, config.salience_channels, key=next(keys)) if directed else None
+        self.salience = eqx.nn.Linear(maps, config.salience_channels, key=next(keys))
         self.config = config
 
     def ready(self, dtype=jnp.float32) -> "Network":
@@ -132,13 +118,6 @@ class Network(eqx.Module):
     def blank_memory(self, dtype=jnp.float32) -> Memory:
         shape = (self.config.size, self.config.size, self.config.memory_channels)
         return Memory(jnp.zeros(shape, dtype), jnp.zeros(shape, jnp.float32))
-
-    def last_step(
-        self, action: Int[Array, ""], reward: Float[Array, ""], senses: Senses
-    ) -> tuple[Int[Array, ""], Float[Array, ""]]:
-        """What an agent is told of its previous step; the stateless, nothing: that would be a memory too."""
-        told = senses.remembers | self.config.stateless_told
-        return jnp.where(told, action, ABSENT), jnp.where(told, reward, 0.0)
 
     def encode(
         self, planes: Bool[Array, "row col plane"], action: Int[Array, ""], reward: Float[Array, ""], dtype=jnp.float32
@@ -168,23 +147,18 @@ class Network(eqx.Module):
         # each map by itself: one array of both would be written out only to be read once
         maps = [map.astype(jnp.float32) for map in (features, hidden)]
         here = [jnp.where(own_cell[..., None], map, 0).sum((0, 1)) for map in maps]
-        parts = [*here, *(map.mean((0, 1)) for map in maps)]
-        if self.salience is not None:
-            salient = self.salience_map(self.salience, features, hidden)
-            parts.append(most_each_way(salient, own_cell).reshape(-1).astype(jnp.float32))
-        return jax.nn.relu(self.hidden(jnp.concatenate(parts)))
+        means = [map.mean((0, 1)) for map in maps]
+        most = most_each_way(self.salience_map(features, hidden), own_cell).astype(jnp.float32)
+        return jax.nn.relu(self.hidden(jnp.concatenate([*here, *means, most.reshape(-1)])))
 
     def salience_map(
-        self,
-        layer: eqx.nn.Linear,
-        features: Float[Array, "row col channel"],
-        hidden: Float[Array, "row col memory_channel"],
+        self, features: Float[Array, "row col channel"], hidden: Float[Array, "row col memory_channel"]
     ) -> Float[Array, "row col salience"]:
         """What is seen and what is remembered in each cell, in channels of its own: in the memory's, one object may
         look much like another."""
-        assert layer.bias is not None
-        of_features, of_memory = jnp.split(layer.weight.T.astype(features.dtype), [features.shape[-1]])
-        return jax.nn.relu(features @ of_features + hidden @ of_memory + layer.bias.astype(features.dtype))
+        weight, bias = (jnp.asarray(part, features.dtype) for part in (self.salience.weight, self.salience.bias))
+        of_features, of_memory = jnp.split(weight.T, [features.shape[-1]])
+        return jax.nn.relu(features @ of_features + hidden @ of_memory + bias)
 
     def report_belief(self, hidden: Float[Array, "row col channel"]) -> Float[Array, "kind place"]:
         """Log-probabilities of where each object is: every cell, and last, that it is nowhere."""
@@ -242,6 +216,13 @@ def forget(memory: Memory, time: Int[Array, ""], senses: Senses) -> Memory:
     return jax.tree.map(lambda leaf: jnp.where(kept, leaf, jnp.zeros_like(leaf)), memory)
 
 
+def last_step(
+    action: Int[Array, ""], reward: Float[Array, ""], senses: Senses
+) -> tuple[Int[Array, ""], Float[Array, ""]]:
+    """What an agent is told of its previous step; the stateless, nothing: that would be a memory too."""
+    return jnp.where(senses.remembers, action, ABSENT), jnp.where(senses.remembers, reward, 0.0)
+
+
 class DeepAgent(eqx.Module):
     """One trained network, its senses, and the object it is after.
 
@@ -271,7 +252,7 @@ class DeepAgent(eqx.Module):
         last = eqx.tree_at(lambda outcome: outcome.consumed, last, consumed)
         reward = jnp.where(state.time > 0, self.rewards.of(last, world), 0.0)
         network = self.network.ready()
-        features = network.encode(planes, *network.last_step(last.action, reward, self.senses), _dtype(network))
+        features = network.encode(planes, *last_step(last.action, reward, self.senses), _dtype(network))
         memory = network.remember(network.look_gates(features), forget(memory, state.time, self.senses))
         logits = network.policy(network.read_out(features, memory.hidden, own_cell(planes)))
         return jax.nn.softmax(logits), memory

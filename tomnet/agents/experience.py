@@ -7,7 +7,7 @@ from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
 from ..support.precision import usual_dtype
 from ..world.gridworld import ABSENT, Level, State, World, nothing_yet, reset_to_level, step_auto_reset
-from .actor_critic import Memory, Network, Rewards, Senses, forget, own_cell, sight
+from .actor_critic import Memory, Network, Rewards, Senses, forget, last_step, own_cell, sight
 
 
 class Moment(eqx.Module):
@@ -55,7 +55,7 @@ def start_episodes(network: Network, levels: Level, dtype=None) -> OngoingEpisod
 def look(network: Network, moment: Moment, senses: Senses, dtype):
     """Everything that does not depend on the memory: what is seen, its features, what they say to the memory."""
     planes = sight(moment.state, senses)
-    features = network.encode(planes, *network.last_step(moment.action, moment.reward, senses), dtype)
+    features = network.encode(planes, *last_step(moment.action, moment.reward, senses), dtype)
     return own_cell(planes), features, network.look_gates(features)
 
 

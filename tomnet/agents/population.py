@@ -24,7 +24,7 @@ from ..support.named_arrays import named_arrays, with_arrays
 from ..support.trees import pick
 from .actor_critic import DeepAgent, Network, NetworkConfig, Senses
 
-FORMAT, VERSION = "tomnet agents", 2
+FORMAT, VERSION = "tomnet agents", 3
 STORED = ml_dtypes.bfloat16
 Part = Literal["training", "held out", "all"]
 

@@ -295,6 +295,7 @@ def _choose(training: PopulationTraining, folder: Path, seed: int, origin: dict[
             "seconds": round(seconds, 1),
             "steps": training.learner.updates * training.learner.worlds * training.learner.unroll,
             "seed": seed,
+            "discount": round(float(training.learner.discount(senses_of([CONDITIONS[name]]))[0]), 6),
         }
         populations[name] = Population(
             chosen,

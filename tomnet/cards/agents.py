@@ -78,13 +78,14 @@ def _training(populations: dict[str, Population]) -> str:
                 f"{len(population)} of {about.get('trained', '–')}",
                 len(about.get("diverged", ())),
                 f"{about.get('steps', 0):,}",
+                about.get("discount", "–"),
                 f"{about.get('seconds', 0):,.0f}",
                 about.get("seed", "–"),
                 f"{place.get('device', '–')}, {place.get('cores', '–')} cores",
                 versions(place),
             )
         )
-    columns = ("condition", "preset", "kept", "diverged", "steps of each", "seconds (all conditions)", "seed")
+    columns = ("condition", "preset", "kept", "diverged", "steps of each", "discount", "seconds (all)", "seed")
     commands = sorted({str(population.about.get("command", "–")) for population in populations.values()})
     how = (
         "Recurrent proximal policy optimisation, all networks side by side. The best of each condition were kept, by "

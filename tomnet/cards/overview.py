@@ -8,7 +8,7 @@ from ..experiments.registry import EXPERIMENTS
 from ..observer.config import ObserverConfig
 from ..support.files import write_atomically
 from ..world.gridworld import World
-from ..zoo import home, load_all
+from ..zoo import available, home, load_all
 from .observers import spec_of, table
 
 COLUMNS = ("observer", "past", "N_past", "current episode", "world", "heads", "embedding")
@@ -34,6 +34,7 @@ def overview() -> list[tuple[str, ...]]:
             *_reads(spec_of(experiment, observer_name, about), observer.config),
         )
         for name, experiment in EXPERIMENTS.items()
+        if available(name)
         for observer_name, (observer, about) in load_all(name).items()
         if home(name, observer_name) == name
     ]

@@ -37,14 +37,13 @@ class Report:
             raise TomnetError("nothing is pretrained; `tomnet run NAME` trains an experiment's observers")
         for experiment in pretrained:
             zoo.load(experiment.name)  # a damaged file is named now, not minutes into the work
-        results, waiting = [], []
+        results = []
         for number, experiment in enumerate(pretrained, start=1):
             say(f"[{number}/{len(pretrained)}] {experiment.name}")
             try:
                 result = measure(experiment, None, self.agents, self.seed)
             except OtherAgents as why:
                 say(f"      waits: {why}")
-                waiting.append(experiment.name)
                 continue
             write_json(self.out / f"{experiment.name}.json", result)
             results.append(result)
@@ -53,6 +52,7 @@ class Report:
         cards = {result.experiment: zoo.card(result.experiment) for result in results}
         cards |= {zoo.AGENTS: zoo.agents_card()}
         cards = {name: card for name, card in cards.items() if card.exists()}
+        waiting = EXPERIMENTS.keys() - {result.experiment for result in results}
         seconds = time.monotonic() - started
         page = build_report(results, self.out, cards=cards, seconds=seconds, waiting=waiting)
         print(f"{page} after {time.monotonic() - started:.0f} s")

@@ -53,7 +53,7 @@ def build_report(
 
     `cards` holds the observers' model cards by experiment, and that of the `agents`, as text or as files. `seconds` is
     how long it all took, or each experiment; without it, the page gives the time that each result reports. `waiting`
-    names experiments whose observers met other agents than those that are here: their claims have no verdict.
+    names experiments without an observer of the agents that are here: their claims have no verdict.
     """
     folder = Path(folder)
     by_name = {result.experiment: result for result in results}
@@ -268,7 +268,7 @@ def _cards(experiment: Experiment, pages: Mapping[str, str]) -> str:
 
 
 def _missing(experiment: Experiment, waits: bool) -> str:
-    why = f" It {WAITS}: its own met others." if waits else ""
+    why = f" It {WAITS}." if waits else ""
     return f"""<section id="{escape(experiment.name)}">
 <h2>{escape(experiment.title)}</h2>
 <p>Missing: there is no result for <code>{escape(experiment.name)}</code>, so that

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..experiments.claims.statements import STATEMENTS
 from ..experiments.experiment import Experiment
 from ..experiments.registry import EXPERIMENTS
 from ..figures.style import NOTHING, plain
@@ -16,6 +17,7 @@ from ..support.files import read_json
 
 SIGNS = {"reproduced": "✓", "partly": "◐", "not reproduced": "✗", "waiting": "…", "not evaluated": "–"}
 BEGIN, END = "<!-- written by `tomnet results` -->", "<!-- up to here -->"
+WAITED_FOR = "these agents are awaited"
 HEADLINES = {"false-beliefs-mixed": "F5"}  # whose number stands for the experiment; otherwise that of its first claim
 
 
@@ -75,7 +77,8 @@ def summary_table(results: Mapping[str, Any], page: str = "") -> str:
         own = {id: results["claims"][id] for id in experiment.claims if id in results["claims"]}
         id = HEADLINES.get(experiment.name, experiment.claims[0])
         figures = f"[{', '.join(experiment.figures)}]({page}#{experiment.name})"
-        number = f"[{id}]({page}#{id.lower()}): {_number(own[id], brief=bool(page))}" if id in own else NOTHING
+        known = id in own and own[id]["verdict"]
+        number = f"[{id}]({page}#{id.lower()}): {_number(own[id], brief=bool(page))}" if known else NOTHING
         rows.append((figures, f"`tomnet evaluate {experiment.name}`", _counts(own.values()), number))
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
@@ -91,16 +94,16 @@ def readme_with(results: Mapping[str, Any], readme: str, page: str) -> str:
 
 
 def _shown(results: Mapping[str, Any]) -> list[Experiment]:
-    return [experiment for name, experiment in EXPERIMENTS.items() if name in results["experiments"]]
+    return [each for each in EXPERIMENTS.values() if any(id in results["claims"] for id in each.claims)]
 
 
 def _experiment(experiment: Experiment, results: Mapping[str, Any]) -> str:
-    about = results["experiments"][experiment.name]
+    about = results["experiments"].get(experiment.name)
+    measured = about and f"the preset “{about['preset']}”, measured in {about['seconds']:.0f} s"
     figures = f"figure{'s' if len(experiment.figures) > 1 else ''} {', '.join(experiment.figures)}"
     parts = [
         f"## {experiment.name}",
-        f"{experiment.title}: section {experiment.section}, {figures}. Observers of the preset “{about['preset']}”, "
-        f"measured in {about['seconds']:.0f} s.",
+        f"{experiment.title}: section {experiment.section}, {figures}. Observers of {measured or WAITED_FOR}.",
     ]
     return "\n\n".join(
         parts + [_claim(id, results["claims"][id]) for id in experiment.claims if id in results["claims"]]
@@ -108,9 +111,11 @@ def _experiment(experiment: Experiment, results: Mapping[str, Any]) -> str:
 
 
 def _claim(id: str, claim: Mapping[str, Any]) -> str:
-    return f"""### {id}
-
-**{claim["statement"]}.** {SIGNS[claim["verdict"]]} {claim["verdict"]}
+    verdict = claim["verdict"] or "waiting"
+    title = f"### {id}\n\n**{STATEMENTS[id]}.** {SIGNS[verdict]} {verdict}"
+    if not claim["verdict"]:
+        return title
+    return f"""{title}
 
 - measured: {_number(claim)}
 - ideal observer, or the agents themselves: {number_text(claim["agents"] if claim["ideal"] is None else claim["ideal"])}

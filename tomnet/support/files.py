@@ -159,7 +159,7 @@ def _load(path: Path, format: str, version: int) -> tuple[dict[str, np.ndarray],
     if about["format"] != format:
         raise BadFile(path, f"holds {about['format']!r}, not {format!r}")
     if about["version"] != version:
-        hint = "an earlier tomnet wrote it" if about["version"] in range(version) else None
+        hint = "an earlier tomnet wrote it; train it anew" if about["version"] in range(version) else None
         raise BadFile(path, f"{format} version {about['version']!r}; this tomnet reads version {version}", hint)
     return arrays, about["header"]
 

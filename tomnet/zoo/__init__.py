@@ -53,7 +53,8 @@ def available(experiment: str) -> bool:
 
 def names() -> list[str]:
     """Every pretrained observer, as `experiment/observer`; one that several experiments share, once for each."""
-    return [f"{experiment}/{name}" for experiment in EXPERIMENTS for name in observer_names(experiment)]
+    here = filter(available, EXPERIMENTS)
+    return [f"{experiment}/{name}" for experiment in here for name in observer_names(experiment)]
 
 
 def load_one(experiment: str, name: str) -> ToMnet:

@@ -1,13 +1,12 @@
 """The evaluation of populations, the whole of it, on tiny networks."""
 
-import dataclasses
 import json
 
 import equinox as eqx
 import jax
 import numpy as np
 import pytest
-from agents.small import NETWORK, WORLD, made_up_population
+from agents.small import WORLD, made_up_population
 
 from tomnet.experiments.analysis import population_evaluation
 from tomnet.experiments.analysis.population_evaluation import PopulationTables, draw_courses, evaluate_population
@@ -27,9 +26,7 @@ A.*..
 
 
 def evaluate(*conditions: str):
-    # with random weights, a policy that reads less walks about more, and meets swaps
-    walkers = dataclasses.replace(NETWORK, read_out="cell")
-    populations = {name: made_up_population(name, 2, walkers) for name in conditions}
+    populations = {name: made_up_population(name, 2) for name in conditions}
     scenarios = [scenario(PASSING, "rrd", WORLD)]
     return evaluate_population(
         populations, levels=6, swap_levels=96, seed=0, world=WORLD, rollouts=4, scenarios=scenarios
