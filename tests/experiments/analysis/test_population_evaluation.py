@@ -26,7 +26,7 @@ A.*..
 
 
 def evaluate(*conditions: str):
-    populations = {name: made_up_population(name, 2) for name in conditions}
+    populations = {name: made_up_population(name, 2, seed=1) for name in conditions}
     scenarios = [scenario(PASSING, "rrd", WORLD)]
     return evaluate_population(
         populations, levels=6, swap_levels=96, seed=0, world=WORLD, rollouts=4, scenarios=scenarios
