@@ -14,6 +14,7 @@ import pytest
 from agents.small import NETWORK, SMALL, WORLD, made_up_networks
 from helpers import contents
 
+from tomnet import zoo
 from tomnet.agents import experience, population_training
 from tomnet.agents.actor_critic import Rewards
 from tomnet.agents.population import CONDITIONS, load_population, senses_of
@@ -166,6 +167,17 @@ def test_networks_are_born_different_whatever_their_chunk(finished):
     two, others = first(0, jnp.arange(2), SMALL), first(0, jnp.arange(1, 3), SMALL)
     assert np.array_equal(two.network.policy.weight[1], others.network.policy.weight[0])
     assert not np.array_equal(two.network.policy.weight[0], two.network.policy.weight[1])
+
+
+def test_a_condition_trained_alone_is_what_it_is_among_all(finished, tmp_path):
+    alone = dataclasses.replace(SMALL, only=("3x3",))
+    (name,) = populations = run(tmp_path, alone)
+    among_all = finished[1][name]
+    assert populations[name].about["indices"] == among_all.about["indices"]
+    assert populations[name].returns == pytest.approx(among_all.returns, abs=1e-5)
+    for mine, theirs in zip(jax.tree.leaves(populations[name].networks), jax.tree.leaves(among_all.networks)):
+        assert np.allclose(mine, theirs, atol=1e-3)
+    assert [*zoo.populations(tmp_path)] == ["3x3"]
 
 
 def test_another_seed_gives_another_population(finished, tmp_path):
@@ -440,6 +452,8 @@ def test_a_folder_in_use_is_refused(tmp_path):
         ({"conditions": ("7x7", "9x9"), "world": World(4, 2, True, max_walls=0)}, "size = 4: .* grids of 5"),
         ({"world": World(5, 2, True, max_walls=1)}, "objects = 3: these agents know 4 kinds"),
         ({"levels": 0}, "levels = 0: must be above 0"),
+        ({"only": ("5x5",)}, "unknown condition '5x5'; known: 3x3, blind"),
+        ({"conditions": ("5x",)}, "unknown condition '5x'; did you mean '5x5'"),
         ({"report_every": 0}, "report_every = 0: must be above 0"),
     ],
 )

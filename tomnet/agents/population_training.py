@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
-from ..support.errors import BadSetting, TomnetError
+from ..support.errors import BadSetting, TomnetError, nearest
 from ..support.files import RunLock, append_jsonl, load_arrays, save_arrays, truncate_jsonl
 from ..support.identity import plain
 from ..support.interrupts import Interrupted, stop_requests
@@ -51,6 +51,7 @@ class PopulationTraining:
     learner: LearnerConfig
     network: NetworkConfig = NetworkConfig()
     conditions: tuple[str, ...] = tuple(CONDITIONS)
+    only: tuple[str, ...] = ()  # conditions to train, if not all: each network is the one that it would be among all
     networks: int = 24  # of each condition
     keep: int = 20  # of each condition, the best on held-out levels
     chunk: int = 72  # networks trained side by side
@@ -60,6 +61,12 @@ class PopulationTraining:
     checkpoint_seconds: float = 60.0
 
     def __post_init__(self):
+        check_world(self.world, self.network)
+        for name in self.conditions:
+            find_condition(name).check(self.world.size)
+        for name in self.only:
+            if name not in self.conditions:
+                raise nearest(name, self.conditions, "condition")
         for name in ("networks", "levels", "report_every"):
             if getattr(self, name) < 1:
                 raise BadSetting(f"PopulationTraining.{name}", getattr(self, name), "must be above 0")
@@ -69,21 +76,28 @@ class PopulationTraining:
             raise BadSetting("chunk", self.chunk, f"does not divide the population of {self.total} networks")
         if not 1 <= self.keep <= self.networks:
             raise BadSetting("keep", self.keep, f"of {self.networks} networks of each condition")
-        check_world(self.world, self.network)
-        for name in self.conditions:
-            find_condition(name).check(self.world.size)
+
+    @property
+    def trained(self) -> tuple[str, ...]:
+        """The conditions of which networks are trained."""
+        return self.only or self.conditions
+
+    @property
+    def indices(self) -> list[int]:
+        """Of the networks: they count all conditions in turn, so that no chunk is easier than another."""
+        everyone = range(self.networks * len(self.conditions))
+        return [index for index in everyone if self.condition(index).name in self.trained]
 
     @property
     def total(self) -> int:
-        return self.networks * len(self.conditions)
+        return len(self.indices)
 
     @property
     def chunks(self) -> int:
         return self.total // self.chunk
 
-    def conditions_of(self, chunk: int) -> list[Condition]:
-        """The conditions of a chunk's networks: all of them in turn, so that no chunk is easier than another."""
-        return [self.condition(index) for index in range(chunk * self.chunk, (chunk + 1) * self.chunk)]
+    def indices_of(self, chunk: int) -> list[int]:
+        return self.indices[chunk * self.chunk : (chunk + 1) * self.chunk]
 
     def condition(self, index: int) -> Condition:
         return CONDITIONS[self.conditions[index % len(self.conditions)]]
@@ -189,9 +203,9 @@ def train_population(
 
 
 def _train_chunk(training: PopulationTraining, chunk: int, folder: Path, seed: int, stopped) -> None:
-    conditions = training.conditions_of(chunk)
+    conditions = [training.condition(index) for index in training.indices_of(chunk)]
     senses = senses_of(conditions)
-    indices = jnp.arange(chunk * training.chunk, (chunk + 1) * training.chunk)
+    indices = jnp.asarray(training.indices_of(chunk))
     learners = first_learners(seed, indices, training)
     done, seconds = 0, 0.0
     if (folder / CHECKPOINT).exists():
@@ -281,8 +295,8 @@ def _choose(training: PopulationTraining, folder: Path, seed: int, origin: dict[
         seconds += header["seconds"]
     together = as_stored(concatenate(networks))
     populations = {}
-    for number, name in enumerate(training.conditions):
-        mine = [i for i in range(training.total) if i % len(training.conditions) == number]
+    for name in training.trained:
+        mine = [i for i, index in enumerate(training.indices) if training.condition(index).name == name]
         fit = sorted((i for i in mine if healthy[i]), key=lambda i: -returns[i])
         if not fit:
             raise TomnetError(f"all {len(mine)} networks of {name} diverged; {folder} keeps what there is")
@@ -290,8 +304,8 @@ def _choose(training: PopulationTraining, folder: Path, seed: int, origin: dict[
         chosen = pick(together, jnp.asarray(best))
         facts = {
             "trained": len(mine),
-            "diverged": [i for i in mine if not healthy[i]],
-            "indices": best,
+            "diverged": [training.indices[i] for i in mine if not healthy[i]],
+            "indices": [training.indices[i] for i in best],
             "seconds": round(seconds, 1),
             "steps": training.learner.updates * training.learner.worlds * training.learner.unroll,
             "seed": seed,
@@ -313,5 +327,5 @@ def _chunk_file(folder: Path, chunk: int) -> Path:
 
 def _settings(training: PopulationTraining, seed: int) -> dict[str, Any]:
     """All that the weights depend on."""
-    told = ("networks", "keep", "chunk", "levels", "conditions", "world", "network", "learner")
+    told = ("networks", "keep", "chunk", "levels", "conditions", "only", "world", "network", "learner")
     return {name: plain(getattr(training, name)) for name in told} | {"seed": seed}

@@ -38,6 +38,10 @@ MOST_EPISODES = 100
 class Train(TrainingArguments):
     """Bring up a population: networks of every condition side by side (laptop: of one), the best of each kept."""
 
+    conditions: Annotated[
+        Positional[tuple[str, ...]],
+        arg(metavar="[CONDITION …]", help="train these alone, as they would be among all the preset's"),
+    ] = ()
     chunk: Annotated[
         int | None, arg(metavar="N", help="networks side by side", help_behavior_hint="(default: the preset's)")
     ] = None
@@ -55,9 +59,12 @@ class Train(TrainingArguments):
             raise nearest(self.preset, POPULATION_PRESETS, "preset")
         check_seed(self.seed)
         training = POPULATION_PRESETS[self.preset]
+        if self.conditions:
+            most = len(self.conditions) * training.networks
+            training = dataclasses.replace(training, only=self.conditions, chunk=min(training.chunk, most))
         if self.chunk is not None:
             training = dataclasses.replace(training, chunk=self.chunk)
-        command = f"tomnet agents train --preset {self.preset} --seed {self.seed}"
+        command = " ".join(["tomnet agents train", *self.conditions, f"--preset {self.preset} --seed {self.seed}"])
         if self.chunk is not None:
             command += f" --chunk {self.chunk}"
         folder = self.folder("agents")

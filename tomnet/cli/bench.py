@@ -143,7 +143,8 @@ def bench_learning(sizes: Sizes) -> Iterator[Measurement]:
     """Updates of a chunk of networks, as in training: acting, learning and fresh levels."""
     training = POPULATION_PRESETS[sizes.training]
     learner, networks = training.learner, training.chunk
-    indices, senses = jnp.arange(networks), senses_of(training.conditions_of(0))
+    first = training.indices_of(0)
+    indices, senses = jnp.asarray(first), senses_of([training.condition(index) for index in first])
     learners, key = first_learners(0, indices, training), update_key(0, 0)
 
     def call():

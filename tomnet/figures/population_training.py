@@ -18,7 +18,7 @@ WINDOW = 5  # reports that a learning curve is averaged over
 def learning_curves(rows: Sequence[dict[str, Any]]) -> dict[str, dict[str, np.ndarray]]:
     """By condition: steps, and the return of each network then, `[time, network]`; nan before its first episode ended.
 
-    Networks take turns through the conditions, chunk after chunk, as `PopulationTraining.conditions_of` deals them out.
+    Networks take turns through the conditions, chunk after chunk, as `PopulationTraining.indices_of` deals them out.
     """
     conditions = list(dict.fromkeys(name for row in rows for name in row["returns"]))
     steps = sorted({row["steps"] for row in rows})

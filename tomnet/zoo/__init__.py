@@ -166,7 +166,7 @@ def populations(folder: Path | None = None, conditions: tuple[str, ...] = ()) ->
 def _promised(folder: Path) -> list[str]:
     """The conditions of a run, by its settings: they are there once it is finished, and not one by one."""
     run = read_run(folder, "population")
-    return [] if run is None else run.settings["conditions"]
+    return [] if run is None else run.settings.get("only") or run.settings["conditions"]
 
 
 def agents_card() -> Path:
