@@ -14,6 +14,7 @@ LEFT_TO_RIGHT = [
     ["world"],
     ["agents"],
     ["episodes"],
+    ["recordings"],
     ["observer", "ideal"],
     ["experiments"],
     ["zoo"],

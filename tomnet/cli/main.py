@@ -1,7 +1,8 @@
 """The `tomnet` command.
 
-Exit codes: 0 done, 2 bad usage or bad input with one clear line, 130 interrupted, 141 if nobody reads the output any
-more. Whatever needs JAX is imported inside the commands, so that help and mistakes are answered at once.
+Exit codes: 0 done, 1 some of the files that were to be checked are broken, 2 bad usage or bad input with one clear
+line, 130 interrupted, 141 if nobody reads the output any more. Whatever needs JAX is imported inside the commands, so
+that help and mistakes are answered at once.
 """
 
 import dataclasses
@@ -23,6 +24,7 @@ from ..support.progress import narrated
 from .agents import AGENT_COMMANDS
 from .arguments import check_options
 from .console import degrade_gracefully, print_json, print_measurement, say
+from .episodes import EPISODE_COMMANDS, EpisodesGroup, Record
 from .experiments import Evaluate, Figures, List, Run
 from .report import Report, Results
 from .sally_anne import SallyAnne
@@ -69,10 +71,12 @@ COMMANDS: dict[str, type] = {
     "results": Results,
     "figures": Figures,
     "agents": AgentsGroup,
+    "episodes": EpisodesGroup,
+    "record": Record,
     "sally-anne": SallyAnne,
     "bench": Bench,
 }
-GROUPS: dict[str, dict[str, type]] = {"agents": AGENT_COMMANDS}
+GROUPS: dict[str, dict[str, type]] = {"agents": AGENT_COMMANDS, "episodes": EPISODE_COMMANDS}
 """Commands that have commands of their own."""
 
 
@@ -83,7 +87,7 @@ def main(argv: list[str] | None = None) -> int:
         with acknowledged("what is being compiled or computed is through"):
             command = parse(sys.argv[1:] if argv is None else argv)
             check_platform()
-            command()
+            code = command()
         sys.stdout.flush()
     except KeyboardInterrupt:
         say("tomnet: interrupted")
@@ -100,7 +104,7 @@ def main(argv: list[str] | None = None) -> int:
             raise
         say(f"tomnet: {line}")
         return BAD_INPUT
-    return DONE
+    return DONE if code is None else code
 
 
 def complaint(error: Exception) -> str | None:
@@ -114,7 +118,7 @@ def complaint(error: Exception) -> str | None:
     return str(error) if isinstance(error, TomnetError) else None
 
 
-def parse(argv: list[str]) -> Callable[[], None]:
+def parse(argv: list[str]) -> Callable[[], int | None]:
     """The command that the arguments ask for, or one line that says what is wrong with them."""
     if argv == ["--version"]:
         return lambda: print(f"tomnet {__version__}")
@@ -123,7 +127,9 @@ def parse(argv: list[str]) -> Callable[[], None]:
     return parse_one_of(COMMANDS, argv, "tomnet", f"Machine Theory of Mind, version {__version__}.")
 
 
-def parse_one_of(commands: dict[str, type], argv: list[str], program: str, description: str) -> Callable[[], None]:
+def parse_one_of(
+    commands: dict[str, type], argv: list[str], program: str, description: str
+) -> Callable[[], int | None]:
     if not argv:
         raise TomnetError(f"a command is missing: {', '.join(commands)}; `{program} --help` explains them")
     if not argv[0].startswith("-") and argv[0] not in commands:

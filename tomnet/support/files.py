@@ -12,9 +12,11 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import secrets
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from operator import methodcaller
 from pathlib import Path
 from typing import Any
@@ -33,6 +35,8 @@ LENGTH_BYTES = 8  # a safetensors file opens with the length of its JSON header
 STAMP = rb'{"__metadata__":{"tomnet":"{\"sha256\":\"'  # how that header opens when we wrote the file
 DIGEST = slice(LENGTH_BYTES + len(STAMP), LENGTH_BYTES + len(STAMP) + 64)
 NO_DIGEST = b"0" * 64
+FORMAT_SAID = re.compile(re.escape(STAMP) + rb'[0-9a-f]{64}\\",\\"format\\":\\"([a-z ]+)\\"')
+LARGEST_HEADER = 2**10  # bytes that are looked at for it
 
 TEMPORARY_SUFFIX = ".tomnet-tmp"
 PREVIOUS_SUFFIX = ".previous"
@@ -119,6 +123,35 @@ def _cannot(verb: str, path: Path, error: OSError) -> TomnetError:
     return TomnetError(f"cannot {verb} {path}: {error.strerror or error}")
 
 
+@contextmanager
+def new_folder(path: FilePath) -> Iterator[Path]:
+    """A folder that is there whole once the block is through, and not at all if the block fails.
+
+    What is in it is synced once at the end: with thousands of files, one by one would take minutes.
+    """
+    path = Path(path)
+    check_is_new(path)
+    temporary = _temporary(path.absolute())
+    try:
+        temporary.mkdir(parents=True)
+        yield temporary
+        os.sync()
+        os.replace(temporary, path)
+        _sync_folder(path.absolute().parent)
+    except BaseException as error:
+        shutil.rmtree(temporary, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise _cannot("write", path, error) from error
+        raise
+
+
+def check_is_new(path: FilePath) -> None:
+    """Nothing of the user's is overwritten: there may at most be an empty folder."""
+    path = Path(path)
+    if os.path.lexists(path) and not (path.is_dir() and not any(path.iterdir())):
+        raise BadFile(path, "is there already", "name a file or folder that is not")
+
+
 # --- Arrays
 
 
@@ -162,6 +195,19 @@ def _load(path: Path, format: str, version: int) -> tuple[dict[str, np.ndarray],
         hint = "an earlier tomnet wrote it; train it anew" if about["version"] in range(version) else None
         raise BadFile(path, f"{format} version {about['version']!r}; this tomnet reads version {version}", hint)
     return arrays, about["header"]
+
+
+def stored_format(path: FilePath) -> str:
+    """What kind of arrays a file holds, by what it says itself: nothing in it is checked."""
+    path = Path(path)
+    try:
+        with open(path, "rb") as file:
+            length = int.from_bytes(file.read(LENGTH_BYTES), "little")
+            opening = file.read(min(length, LARGEST_HEADER))
+    except OSError as error:
+        raise BadFile(path, (error.strerror or str(error)).lower()) from error
+    found = FORMAT_SAID.match(opening)
+    return found[1].decode() if found else ""
 
 
 def _loads(path: Path, format: str, version: int) -> bool:

@@ -1,0 +1,228 @@
+"""Everything recorded in a file or folder, in whatever format; what is broken is told, and the rest still read.
+
+A folder holds files, or folders with files, each of them an agent's. Only what lies in the folder itself is opened, no
+file is larger in memory than its format allows, and nothing in any of them is run.
+"""
+
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from io import BufferedReader
+from pathlib import Path
+
+from ..support.errors import BadFile, BadSetting, TomnetError, nearest
+from ..support.files import FOREIGN_MAGIC, FilePath, check_is_new, new_folder, write_atomically
+from . import jsonl, minari, shards, text
+from .recording import BadRecording, Recording, said
+
+FORMATS = {"text": text.SUFFIX, "jsonl": jsonl.SUFFIX, "safetensors": shards.SUFFIX}
+LARGEST_FILES = {text.SUFFIX: text.LARGEST_FILE, jsonl.SUFFIX: 2**33, shards.SUFFIX: shards.LARGEST_FILE}
+MOST_BYTES = 2**30  # of recordings at once
+EPISODES = "episodes"  # the name of files that hold many
+
+
+# --- Reading
+
+
+def read_recordings(path: FilePath) -> tuple[Recording, ...]:
+    """Every episode in a file or folder; the first thing wrong with any of them is an error.
+
+    Text (`.txt`, one file an episode, in a folder that bears the agent's name), JSON lines (`.jsonl`), safetensors and
+    Minari datasets are read.
+
+    >>> folder = Path(tempfile.mkdtemp()) / "ann"
+    >>> folder.mkdir()
+    >>> _ = (folder / "monday.txt").write_text("@.A\\n.#B\\n\\nright\\nright\\n")
+    >>> (recording,) = tomnet.read_recordings(folder)
+    >>> recording.agent, recording.episode, recording.cells.tolist(), recording.took
+    ('ann', 'monday', [0, 1, 2], ('A',))
+    """
+    found, size = [], 0
+    for each in scan(path):
+        if isinstance(each, TomnetError):
+            raise each
+        found.append(each)
+        size += each.nbytes
+        if size > MOST_BYTES:
+            raise BadFile(path, f"more than {MOST_BYTES >> 20} MiB of episodes", "read a part of them at a time")
+    if not found:
+        raise BadFile(path, "no episodes are in there", f"files end in {', '.join(FORMATS.values())}")
+    return tuple(found)
+
+
+def scan(path: FilePath, skip: Callable[[Path], None] = lambda path: None) -> Iterator[Recording | TomnetError]:
+    """One episode after the other, and an error for whatever is none; `skip` hears of files that are not opened."""
+    root = Path(path)
+    if not os.path.lexists(root):
+        raise BadFile(root, "no such file or folder")
+    known: dict[tuple[str, str], str] = {}
+    for found in _walk(root, skip):
+        if isinstance(found, TomnetError):
+            yield found
+            continue
+        for line, each in _read(*found):
+            if isinstance(each, Recording):
+                where = f"{found[0]}" + (f", line {line}" if line else "")
+                first = known.setdefault((each.agent, each.episode), where)
+                if first is not where:
+                    again = said(f"{each.episode!r} of {each.agent!r} again, which is in {first}")
+                    each = BadRecording("episode", "a name for every episode", again, path=found[0], line=line)
+            yield each
+
+
+def _walk(root: Path, skip: Callable[[Path], None]) -> Iterator[tuple[Path, str] | TomnetError]:
+    """Files and whose they are: of the folder that they lie in."""
+    if minari.is_dataset(root) or not root.is_dir():
+        yield root, root.resolve().parent.name
+        return
+    real = os.path.realpath(root)
+    for path in _entries(root):
+        if _leads_out(path, real):
+            yield BadFile(path, "is a link that leads out of the folder")
+        elif path.is_symlink() and path.is_dir():
+            yield BadFile(path, "is a link to a folder; every agent has a folder of its own")
+        elif path.is_dir() and not minari.is_dataset(path):
+            yield from _walk_agent(path, real, skip)
+        else:
+            yield from _file(path, root.resolve().name, skip)
+
+
+def _walk_agent(folder: Path, real: str, skip: Callable[[Path], None]) -> Iterator[tuple[Path, str] | TomnetError]:
+    for path in _entries(folder):
+        if _leads_out(path, real):
+            yield BadFile(path, "is a link that leads out of the folder")
+        elif path.is_dir():
+            yield BadFile(path, "is a folder within an agent's folder, where only files are read")
+        else:
+            yield from _file(path, folder.name, skip)
+
+
+def _entries(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+
+
+def _leads_out(path: Path, real: str) -> bool:
+    return path.is_symlink() and os.path.commonpath([os.path.realpath(path), real]) != real
+
+
+def _file(path: Path, agent: str, skip: Callable[[Path], None]) -> Iterator[tuple[Path, str]]:
+    if path.suffix in LARGEST_FILES or minari.is_dataset(path):
+        yield path, agent
+    else:
+        skip(path)
+
+
+def _read(path: Path, agent: str) -> Iterator[tuple[int | None, Recording | TomnetError]]:
+    """What is in a file, each with its line where there are several."""
+    try:
+        if minari.is_dataset(path):
+            yield from ((None, each) for each in minari.read_minari(path))
+            return
+        if path.suffix not in LARGEST_FILES:
+            raise BadFile(path, "expected a name that ends in " + ", ".join(LARGEST_FILES), _what_it_is(path))
+        with _open(path) as file:
+            if path.suffix == text.SUFFIX:
+                yield None, text.read_text(path, agent, file.read())
+            elif path.suffix == jsonl.SUFFIX:
+                yield from jsonl.read_jsonl(path, file)
+            else:
+                yield from ((None, each) for each in shards.read_shard(path))
+    except TomnetError as error:
+        yield None, error
+    except OSError as error:
+        yield None, BadFile(path, (error.strerror or str(error)).lower())
+
+
+def _open(path: Path) -> BufferedReader:
+    """A plain file of a size that its format allows and that does not begin like a file that could run code."""
+    # not blocking, because a pipe that nobody writes to would keep us waiting for ever
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+    try:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise BadFile(path, "not a file")
+        if status.st_size > LARGEST_FILES[path.suffix]:
+            most = LARGEST_FILES[path.suffix]
+            raise BadFile(path, f"expected up to {most} bytes, found {status.st_size}")
+        if path.suffix != shards.SUFFIX:  # which begin with a number, and have their own check
+            for magic, kind in FOREIGN_MAGIC.items():
+                if file.peek(len(magic)).startswith(magic):
+                    raise BadFile(path, f"{kind}, which tomnet never opens because such files can run code")
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def _what_it_is(path: Path) -> str | None:
+    if path.suffix in (".pkl", ".pickle", ".pt", ".npy", ".npz"):
+        return "such files can run code, and tomnet never opens them"
+    return None
+
+
+# --- Writing
+
+
+def write_recordings(recordings: Iterable[Recording], path: FilePath, format: str = "text") -> list[Path]:
+    """All of them as `text`, `jsonl` or `safetensors`, in a new folder, or in one file if its name ends in `.jsonl` or
+    `.safetensors`; either all is written or nothing. Returns the files.
+
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "one.txt").write_text("@.A\n\nright\nright\n")
+    >>> recordings = tomnet.read_recordings(folder)
+    >>> tomnet.write_recordings(recordings, folder / "all.jsonl", "jsonl")[0].name
+    'all.jsonl'
+    >>> tomnet.read_recordings(folder / "all.jsonl") == recordings
+    True
+    """
+    path = Path(path)
+    if format not in FORMATS:
+        raise nearest(format, FORMATS, "format")
+    if path.suffix in FORMATS.values() and path.suffix != FORMATS[format]:
+        raise BadSetting("out", path, f"{format} has files that end in {FORMATS[format]}")
+    recordings = list(recordings)
+    _check_names(recordings, path)
+    if path.suffix == FORMATS[format] and format != "text":
+        check_is_new(path)
+        _write_file(recordings, path, format)
+        return [path]
+    with new_folder(path) as folder:
+        written = _write_folder(recordings, folder, format)
+    return [path / file.relative_to(folder) for file in written]
+
+
+def _check_names(recordings: Sequence[Recording], path: Path) -> None:
+    names: set[tuple[str, str]] = set()
+    for each in recordings:
+        if (each.agent, each.episode) in names:
+            raise BadRecording("episode", f"a name for every episode of {each.agent}", each.episode, path=path)
+        names.add((each.agent, each.episode))
+    if not names:
+        raise BadFile(path, "there are no episodes to write")
+
+
+def _write_file(recordings: Sequence[Recording], path: Path, format: str) -> None:
+    if format == "jsonl":
+        write_atomically(path, b"".join(jsonl.format_jsonl(recordings)))
+    else:
+        shards.write_shard(path, recordings)
+
+
+def _write_folder(recordings: Sequence[Recording], folder: Path, format: str) -> list[Path]:
+    if format == "text":
+        return [_write_text(each, folder) for each in recordings]
+    parts = [recordings] if format == "jsonl" else list(shards.shards(recordings))
+    written = []
+    for number, part in enumerate(parts):
+        name = EPISODES if len(parts) == 1 else f"{EPISODES}-{number:04}"
+        written.append(folder / f"{name}{FORMATS[format]}")
+        _write_file(part, written[-1], format)
+    return written
+
+
+def _write_text(recording: Recording, folder: Path) -> Path:
+    path = folder / recording.agent / f"{recording.episode}{text.SUFFIX}"
+    path.parent.mkdir(exist_ok=True)
+    with open(path, "xb") as file:
+        file.write(text.format_text(recording).encode())
+    return path

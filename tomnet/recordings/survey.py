@@ -1,0 +1,105 @@
+"""What is in a file or folder of recordings: counted in one pass that keeps none of them, what is broken included."""
+
+import statistics
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ..support.errors import TomnetError
+from ..support.files import FilePath
+from .folder import scan
+from .recording import UNKNOWN, Recording
+
+MOST_FAULTS = 100  # told of one file: ten thousand bad lines have one reason
+
+
+@dataclass(frozen=True)
+class Broken:
+    file: str
+    line: int | None
+    why: str
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """In steps."""
+
+    shortest: int
+    median: float
+    longest: int
+
+
+@dataclass
+class Survey:
+    """Counts are of episodes but for `actions` and `unknown_actions`, which are of steps, and `taken`, of objects."""
+
+    episodes: int = 0
+    agents: dict[str, int] = field(default_factory=Counter)
+    sizes: dict[str, int] = field(default_factory=Counter)  # rows×cols
+    objects: dict[str, int] = field(default_factory=Counter)
+    taken: dict[str, int] = field(default_factory=Counter)
+    actions: dict[str, int] = field(default_factory=Counter)
+    unknown_actions: int = 0
+    with_heading: int = 0
+    lengths: Lengths | None = None
+    remarks: list[str] = field(default_factory=list)
+    broken: list[Broken] = field(default_factory=list)
+    more_broken: int = 0  # beyond those that are told
+    not_opened: list[str] = field(default_factory=list)  # files of other kinds
+
+
+def survey(path: FilePath) -> Survey:
+    found, lengths, faults, resting = Survey(), [], Counter(), Counter()
+    for each in scan(path, skip=lambda path: found.not_opened.append(str(path))):
+        if isinstance(each, TomnetError):
+            broken = Broken(
+                str(getattr(each, "path", path)), getattr(each, "line", None), getattr(each, "why", str(each))
+            )
+            faults[broken.file] += 1
+            if faults[broken.file] <= MOST_FAULTS:
+                found.broken.append(broken)
+            else:
+                found.more_broken += 1
+            continue
+        lengths.append(len(each))
+        resting[each.agent] += bool((each.cells == each.cells[0]).all())
+        _count(found, each)
+    if lengths:
+        found.lengths = Lengths(min(lengths), statistics.median(lengths), max(lengths))
+        found.remarks = list(_remarks(found, resting))
+    return found
+
+
+def _count(found: Survey, recording: Recording) -> None:
+    found.episodes += 1
+    found.agents[recording.agent] += 1
+    found.sizes["×".join(map(str, recording.size))] += 1
+    found.with_heading += recording.headings is not None
+    for letter in set(recording.objects):
+        found.objects[letter] += 1
+    for letter in recording.took:
+        found.taken[letter] += 1
+    for number, count in Counter(recording.actions.tolist()).items():
+        if number == UNKNOWN:
+            found.unknown_actions += count
+        else:
+            found.actions[recording.action_names[number]] += count
+
+
+def _remarks(found: Survey, resting: Counter[str]) -> Iterator[str]:
+    """What can and cannot be learned from these."""
+    if found.episodes == 1:
+        yield "a single episode: it can be watched, and nothing can be learned from it"
+    elif len(found.agents) == 1:
+        yield "a single agent: its own next episodes can be predicted, and not what another agent would do"
+    alone = sum(count == 1 for count in found.agents.values())
+    if alone and found.episodes > 1:
+        yield f"{alone} of {len(found.agents)} agents have one episode: there is no past to know them by"
+    still = [agent for agent, count in resting.items() if count == found.agents[agent]]
+    if still:
+        yield f"{len(still)} of {len(found.agents)} agents never move: they show nothing of what they want"
+    if not found.taken:
+        yield "nothing is ever taken: which object an agent is after cannot be learned"
+    steps = found.unknown_actions + sum(found.actions.values())
+    if found.unknown_actions:
+        yield f"{found.unknown_actions} of {steps} actions are unknown: they are seen and not predicted"

@@ -1,0 +1,330 @@
+"""An episode as people write it down: a drawn maze, then step by step an action, the cell reached, or both.
+
+What is left out is worked out where it is certain: the cell from the action, the action from the cell. What is not
+certain is an error (where did `jump` lead?) or stays unknown (which action leads across the room?).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from .moves import Moves, Place
+from .recording import (
+    ACTIONS,
+    AGENT,
+    FREE,
+    HEADINGS,
+    LARGEST_SIDE,
+    MOST_OBJECTS,
+    MOST_STEPS,
+    NOTHING,
+    NOWHERE,
+    SUBGOAL,
+    UNKNOWN,
+    WALL,
+    BadRecording,
+    Recording,
+    check_action_names,
+    said,
+)
+
+UNKNOWN_WORD = "?"  # an action that is known to be unknown: it is not worked out from the cell
+
+
+class Event(NamedTuple):
+    """What a step did to an object: `took A`, `moved A 3 4`, `gone A`. Of several with a letter, `A2` is the second."""
+
+    verb: str
+    object: str | None  # None: took nothing
+    cell: tuple[int, int] | None = None
+    line: int | None = None
+
+
+class Step(NamedTuple):
+    action: str | None  # None: to be worked out from the cell
+    cell: tuple[int, int] | None = None  # None: to be worked out from the action
+    heading: str | None = None
+    events: Sequence[Event] = ()
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class Transcript:
+    level: list[str]
+    steps: list[Step]
+    action_names: tuple[str, ...] = ACTIONS
+    heading: str | None = None  # at the start
+    level_line: int | None = None  # where its picture begins; None: in one line with everything else
+
+
+# --- From what is written to a recording
+
+
+def to_recording(transcript: Transcript, agent: str, episode: str) -> Recording:
+    """Played through once; a `BadRecording` names the line at fault."""
+    check_action_names(transcript.action_names)
+    check_heading(transcript.heading)
+    check_level(transcript.level, transcript.level_line)
+    steps = transcript.steps
+    if not 1 <= len(steps) <= MOST_STEPS:
+        raise BadRecording("steps", f"1 to {MOST_STEPS} of them", said(str(len(steps))))
+    things = _Things(transcript.level)
+    places, actions = _walk(transcript, things.start)
+    cols = len(transcript.level[0])
+    cells = [row * cols + col for row, col, _ in places]
+    taken = [things.happen(step, cell) for step, cell in zip(steps, cells[1:])]
+    if taken[-1] == NOTHING and not any(event.verb == "took" for event in steps[-1].events):
+        taken[-1] = things.taken_by_arriving(cells)
+    try:
+        return Recording(
+            agent=agent,
+            episode=episode,
+            walls=np.array([[char == WALL for char in row] for row in transcript.level]),
+            objects=tuple(things.letters),
+            action_names=transcript.action_names,
+            actions=np.array(actions, np.int8),
+            cells=np.array(cells, np.int16),
+            object_cells=things.history(len(steps)),
+            taken=np.array(taken, np.int8),
+            headings=None if transcript.heading is None else np.array([heading for *_, heading in places], np.int8),
+        )
+    except BadRecording as fault:
+        raise fault.at(line=steps[fault.step].line if fault.step is not None else None) from None
+
+
+def check_heading(heading: object) -> None:
+    if heading is not None and heading not in HEADINGS:
+        raise BadRecording("heading", f"one of {', '.join(HEADINGS)}", heading)
+
+
+def check_level(level: Sequence[str], line: int | None = None) -> None:
+    """Rows of one length with one `@`, and nothing but walls, free cells and letters."""
+
+    def where(row: int) -> int | None:
+        return None if line is None else line + row
+
+    if not 1 <= len(level) <= LARGEST_SIDE:
+        raise BadRecording("level", f"1 to {LARGEST_SIDE} rows", said(f"{len(level)} rows"), line=line)
+    cols = len(level[0])
+    for number, row in enumerate(level):
+        if not 1 <= len(row) <= LARGEST_SIDE:
+            raise BadRecording("level", f"1 to {LARGEST_SIDE} cols", said(f"{len(row)}"), line=where(number))
+        if len(row) != cols:
+            expected = f"{cols} characters, as in the first row"
+            raise BadRecording("level", expected, said(f"{len(row)} in row {number}"), line=where(number))
+        for col, char in enumerate(row):
+            if char not in "#.@*" and not char.isalpha():
+                expected = f"one of {WALL} {FREE} {AGENT} {SUBGOAL} or a letter"
+                found = said(f"{char!r} in row {number}, col {col}")
+                raise BadRecording("level", expected, found, line=where(number))
+    starts = sum(row.count(AGENT) for row in level)
+    if starts != 1:
+        raise BadRecording("level", f"one {AGENT}, where the agent starts", said(f"{starts}"), line=line)
+
+
+def _walk(transcript: Transcript, start: tuple[int, int]) -> tuple[list[Place], list[int]]:
+    """Where the agent was, one after the other, and the numbers of its actions."""
+    names, faces = transcript.action_names, transcript.heading is not None
+    moves = Moves(transcript.level, names)
+    numbers = {name: number for number, name in enumerate(names)} | {UNKNOWN_WORD: UNKNOWN}
+    place: Place = (*start, HEADINGS.index(transcript.heading) if transcript.heading is not None else None)
+    places, actions = [place], []
+    for action, cell, heading, _, line in transcript.steps:
+        if heading is not None or (faces and cell is not None):
+            _check_step_heading(heading, faces, line)
+        if action is not None and action not in numbers:
+            raise BadRecording("action", f"one of {', '.join(names)}", action, line=line)
+        if cell is not None:
+            after: Place | None = (*cell, HEADINGS.index(heading) if heading is not None else None)
+        elif action is None or action == UNKNOWN_WORD:
+            raise BadRecording("cell", "the cell reached, as nothing else tells what happened", said("none"), line=line)
+        else:
+            after = moves.lead(action, place)
+            if after is None:
+                expected = f"the cell reached beside it, because nobody knows where {action} leads"
+                raise BadRecording("action", expected, said("none"), line=line)
+        if cell is not None and not (0 <= cell[0] < len(moves.level) and 0 <= cell[1] < len(moves.level[0])):
+            expected = f"a cell of {len(moves.level)} rows and {len(moves.level[0])} cols, counted from 0"
+            raise BadRecording("cell", expected, said(f"{cell[0]} {cell[1]}"), line=line)
+        actions.append(moves.explain(place, after) if action is None else numbers[action])
+        place = after
+        places.append(place)
+    return places, actions
+
+
+def _check_step_heading(heading: str | None, faces: bool, line: int | None) -> None:
+    if not faces:
+        raise BadRecording("heading", "none, as the start has none either", heading, line=line)
+    if heading not in HEADINGS:
+        found = said("none") if heading is None else heading
+        raise BadRecording("heading", f"one of {', '.join(HEADINGS)} after the cell", found, line=line)
+
+
+class _Things:
+    """The objects of a maze as its steps move them about."""
+
+    def __init__(self, level: Sequence[str]):
+        self.rows, self.cols = len(level), len(level[0])
+        cols = self.cols
+        drawn = [
+            (char, row * cols + col)
+            for row, line in enumerate(level)
+            if line.strip("#.")
+            for col, char in enumerate(line)
+            if char not in "#."
+        ]
+        (start,) = (cell for char, cell in drawn if char == AGENT)
+        self.start = divmod(start, cols)
+        drawn = sorted(pair for pair in drawn if pair[0] != AGENT)  # by letter, then as one reads
+        self.letters = [char for char, _ in drawn]
+        self.cells = self.first = [cell for _, cell in drawn]
+        if len(self.letters) > MOST_OBJECTS:
+            raise BadRecording("level", f"up to {MOST_OBJECTS} objects", said(str(len(self.letters))))
+        self.names: dict[str, list[int]] = {}
+        for number, letter in enumerate(self.letters):
+            self.names.setdefault(letter, []).append(number)
+        self.changes: list[tuple[int, list[int]]] = []  # the state from which on the objects are there
+        self.time = 0
+
+    def happen(self, step: Step, cell: int) -> int:
+        """The events of a step that led to a cell; what it took."""
+        self.time += 1
+        if not step.events:
+            return NOTHING
+        before, taken = self.cells, NOTHING
+        self.cells = list(before)
+        for event in step.events:
+            if event.verb == "took":
+                if taken != NOTHING:
+                    raise BadRecording("took", "one object a step", event.object, line=event.line)
+                if event.object is None:
+                    continue
+                taken = self._find(event, cell)
+                self.cells[taken] = NOWHERE
+            elif event.verb == "gone":
+                self.cells[self._find(event)] = NOWHERE
+            else:
+                assert event.cell is not None
+                self.cells[self._find(event, new=True)] = self._inside(event)
+        self.changes.append((self.time, self.cells))
+        return taken
+
+    def _inside(self, event: Event) -> int:
+        assert event.cell is not None
+        row, col = event.cell
+        if not (0 <= row < self.rows and 0 <= col < self.cols):
+            raise BadRecording(
+                "moved", f"a cell of {self.rows} rows and {self.cols} cols", said(f"{row} {col}"), line=event.line
+            )
+        return row * self.cols + col
+
+    def _find(self, event: Event, reached: int | None = None, new: bool = False) -> int:
+        """The number of an object by its name; what is drawn nowhere has no number before it is moved into the maze."""
+        name = event.object or ""
+        letter, which = name[:1], name[1:]
+        known = self.names.get(letter, [])
+        if which == "":
+            here = [number for number in known if self.cells[number] == reached]
+            if len(known) == 1 or len(here) == 1:
+                return (here if len(here) == 1 else known)[0]
+            if known:
+                expected = f"which of {len(known)}: {letter}1 to {letter}{len(known)}"
+                raise BadRecording(event.verb, expected, name, line=event.line)
+        for number, there in enumerate(known, start=1):
+            if which == str(number):
+                return there
+        if not new or which not in ("", str(len(known) + 1)) or not (letter.isalpha() or letter == SUBGOAL):
+            raise BadRecording(
+                event.verb, f"one of the objects {' '.join(self.names) or '(none)'}", name, line=event.line
+            )
+        if len(self.letters) == MOST_OBJECTS:
+            raise BadRecording(event.verb, f"up to {MOST_OBJECTS} objects", name, line=event.line)
+        self.names.setdefault(letter, []).append(len(self.letters))
+        self.letters.append(letter)
+        self.cells.append(NOWHERE)
+        return len(self.letters) - 1
+
+    def taken_by_arriving(self, cells: list[int]) -> int:
+        """Where nothing is said of what was taken, an agent that ends by stepping on an object took it."""
+        if cells[-1] != cells[-2] and cells[-1] in self.cells:
+            number = self.cells.index(cells[-1])
+            self.cells = list(self.cells)
+            self.cells[number] = NOWHERE
+            self.changes.append((self.time, self.cells))
+            return number
+        return NOTHING
+
+    def history(self, steps: int) -> np.ndarray:
+        object_cells = np.full((steps + 1, len(self.letters)), NOWHERE, np.int16)
+        object_cells[:, : len(self.first)] = self.first
+        for time, cells in self.changes:
+            object_cells[time:, : len(cells)] = cells
+        return object_cells
+
+
+# --- From a recording to what is written
+
+
+def to_transcript(recording: Recording) -> Transcript:
+    """As short as it can be: cells and headings only where the actions do not tell."""
+    headings = recording.headings
+    level = draw(recording)
+    names = (*recording.action_names, UNKNOWN_WORD)  # UNKNOWN is -1, the last
+    moves, cols = Moves(level, recording.action_names), len(level[0])
+    cells = recording.cells.tolist()
+    facing: list = [None] * len(cells) if headings is None else headings.tolist()
+    places: list[Place] = [(cell // cols, cell % cols, heading) for cell, heading in zip(cells, facing)]
+    steps = []
+    events = dict(_events(recording))
+    for time, number in enumerate(recording.actions.tolist()):
+        action, after = names[number], places[time + 1]
+        told = number != UNKNOWN and moves.lead(action, places[time]) == after
+        cell = None if told else after[:2]
+        heading = None if told or after[2] is None else HEADINGS[after[2]]
+        steps.append(Step(action, cell, heading, events.get(time, ())))
+    return Transcript(level, steps, recording.action_names, None if headings is None else HEADINGS[facing[0]])
+
+
+def draw(recording: Recording, state: int = 0) -> list[str]:
+    """The maze as it was in a state, the agent included."""
+    grid = np.where(recording.walls, WALL, FREE).astype("<U1")
+    flat = grid.reshape(-1)
+    for letter, cell in zip(recording.objects, recording.object_cells[state]):
+        if cell != NOWHERE:
+            flat[cell] = letter
+    flat[recording.cells[state]] = AGENT
+    return ["".join(row) for row in grid]
+
+
+def object_names(objects: Sequence[str]) -> list[str]:
+    """`A` where there is one, `A1`, `A2` where there are several."""
+    count: dict[str, int] = {}
+    names = []
+    for letter in objects:
+        count[letter] = count.get(letter, 0) + 1
+        names.append(letter if objects.count(letter) == 1 else f"{letter}{count[letter]}")
+    return names
+
+
+def _events(recording: Recording) -> Iterator[tuple[int, list[Event]]]:
+    """What happened to objects, by the step that did it."""
+    cells, taken, names = recording.object_cells, recording.taken, object_names(recording.objects)
+    cols, last = recording.size[1], len(recording) - 1
+    arrived = recording.cells[-1] != recording.cells[-2] and recording.cells[-1] in cells[-2:]
+    eventful = set(np.flatnonzero(taken != NOTHING).tolist())
+    eventful |= set(np.flatnonzero((cells[1:] != cells[:-1]).any(1)).tolist())
+    eventful |= {last} if arrived else set()
+    for step in sorted(eventful):
+        events, now = [], cells[step].tolist()
+        if taken[step] != NOTHING:
+            events.append(Event("took", names[taken[step]]))
+            now[taken[step]] = NOWHERE
+        elif step == last and arrived:  # or a reader would take it for taken
+            events.append(Event("took", None))
+        for number, (before, after) in enumerate(zip(now, cells[step + 1].tolist())):
+            if after != before:
+                cell = divmod(after, cols)
+                events.append(Event("gone", names[number]) if after == NOWHERE else Event("moved", names[number], cell))
+        yield step, events
