@@ -95,8 +95,8 @@ BAD = [
 
 @pytest.mark.parametrize(("changes", "why"), BAD, ids=[why[:40] for _, why in BAD])
 def test_what_cannot_be_is_refused_in_one_line_that_names_the_field(changes, why):
+    fields = {field.name: getattr(simple(), field.name) for field in dataclasses.fields(Recording)}
     with pytest.raises(BadRecording) as refused:
-        fields = {field.name: getattr(simple(), field.name) for field in dataclasses.fields(Recording)}
         Recording(**(fields | changes))
     assert why in str(refused.value)
     assert "\n" not in str(refused.value)

@@ -104,18 +104,20 @@ def _record_vector(
     names, first = _names(actions, envs[0], space), _first(space)
     share = [episodes // count + (number < episodes % count) for number in range(count)]
     done, recorders = [0] * count, [Recorder(agent, names) for _ in range(count)]
-    observations, infos = env.reset(seed=seed)
-    starting = np.ones(count, bool)  # those whose next look is the first of an episode
-    while True:
-        for number in np.flatnonzero(starting):
+
+    def start(numbers: np.ndarray) -> None:
+        for number in numbers:
             seen = _scene(look, _one(observations, number), _one_info(infos, number), envs[number])
             recorders[number].start(seen)
-        if all(made >= wanted for made, wanted in zip(done, share)):
-            return
+
+    observations, infos = env.reset(seed=seed)
+    start(np.arange(count))
+    resetting = np.zeros(count, bool)  # those whose next step only begins an episode
+    while any(made < wanted for made, wanted in zip(done, share)):
         chosen = _action_numbers(policy(observations), names, first, count)
         observations, _, terminated, truncated, infos = env.step(chosen + first)
         ended = np.asarray(terminated | truncated, bool)
-        for number in np.flatnonzero(~starting if mode == "NEXT_STEP" else np.ones(count, bool)):
+        for number in np.flatnonzero(~resetting):
             recorder, shown, info, where = recorders[number], observations, infos, envs[number]
             if ended[number] and mode == "SAME_STEP":
                 shown, info, where = infos["final_obs"], infos.get("final_info", {}), None
@@ -124,12 +126,12 @@ def _record_vector(
                 yield recorder.finish(f"{number + 1:03}-{episode_name(done[number])}", bool(terminated[number]))
                 done[number] += 1
             elif not ended[number] and len(recorder.actions) == steps:
-                raise BadSetting(
-                    "steps", steps, "an episode is longer, and one of many cannot be stopped; set a time limit"
-                )
-        starting = ended
+                why = "an episode is longer, and one of many cannot be stopped; set a time limit"
+                raise BadSetting("steps", steps, why)
         if mode == "DISABLED" and ended.any():
             observations, infos = env.reset(options={"reset_mask": ended})
+        start(np.flatnonzero(resetting if mode == "NEXT_STEP" else ended))
+        resetting = ended & (mode == "NEXT_STEP")
 
 
 def _autoreset_mode(env: Any) -> str:
@@ -162,7 +164,7 @@ def _one_info(infos: Any, number: Any) -> dict[str, Any]:
 def _default_look(env: Any) -> Look:
     if minigrid.is_minigrid(env):
         return lambda observation, info, env: minigrid.look_at_env(env)
-    if _is_world(getattr(env, "world", None)) and hasattr(env, "state"):
+    if _is_world(getattr(env, "world", None)):  # the environment of our own
         from .worlds import look_at_state
 
         return lambda observation, info, env: look_at_state(env.state, env.world)

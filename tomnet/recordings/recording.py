@@ -158,8 +158,8 @@ DTYPES = {
 
 
 def _frozen(array: np.ndarray, dtype: Any) -> np.ndarray:
-    if array.dtype != dtype or array.flags.writeable or array.base is not None:
-        array = array.astype(dtype)  # a copy: nobody else can write to it
+    if array.dtype != dtype or array.flags.writeable or array.base is not None or not array.flags.c_contiguous:
+        array = array.astype(dtype, order="C")  # a copy: nobody else can write to it
         array.flags.writeable = False
     return array
 

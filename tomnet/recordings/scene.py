@@ -1,7 +1,9 @@
 """What is seen at one moment of an episode, and how a row of such moments becomes a recording."""
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, no_type_check
 
 import numpy as np
 from jaxtyping import Bool
@@ -22,6 +24,7 @@ from .recording import (
 Cell = tuple[int, int]
 
 
+@no_type_check  # numbers of numpy are welcome, and become plain ones
 @dataclass(frozen=True, kw_only=True)
 class Scene:
     """The maze, the agent's cell and heading, and where the objects are: pairs of a letter and a cell `(row, col)`.
@@ -35,6 +38,19 @@ class Scene:
     cell: Cell
     objects: Sequence[tuple[str, Cell]] = ()
     heading: str | None = None  # one of HEADINGS, where the agent faces somewhere
+
+    def __post_init__(self):
+        object.__setattr__(self, "walls", np.asarray(self.walls, bool))
+        object.__setattr__(self, "cell", _cell(self.cell))
+        object.__setattr__(self, "objects", tuple((letter, _cell(cell)) for letter, cell in self.objects))
+
+
+def _cell(cell: Any) -> Cell:
+    try:
+        row, col = (operator.index(number) for number in cell)
+    except (TypeError, ValueError):
+        raise BadRecording("cell", "a row and a col", cell) from None
+    return row, col
 
 
 class Recorder:

@@ -65,7 +65,7 @@ def survey(path: FilePath) -> Survey:
         resting[each.agent] += bool((each.cells == each.cells[0]).all())
         _count(found, each)
     if lengths:
-        found.lengths = Lengths(min(lengths), statistics.median(lengths), max(lengths))
+        found.lengths = Lengths(min(lengths), float(statistics.median(lengths)), max(lengths))
         found.remarks = list(_remarks(found, resting))
     return found
 
