@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import BufferedReader
 from pathlib import Path
 
-from ..support.errors import BadFile, BadSetting, TomnetError, nearest
+from ..support.errors import BadFile, BadSetting, MissingExtra, TomnetError, nearest
 from ..support.files import FOREIGN_MAGIC, FilePath, check_is_new, new_folder, write_atomically
 from . import jsonl, minari, shards, text
 from .recording import BadRecording, Recording, said
@@ -127,6 +127,8 @@ def _read(path: Path, agent: str) -> Iterator[tuple[int | None, Recording | Tomn
                 yield from jsonl.read_jsonl(path, file)
             else:
                 yield from ((None, each) for each in shards.read_shard(path))
+    except MissingExtra:  # no fault of the file
+        raise
     except TomnetError as error:
         yield None, error
     except OSError as error:

@@ -1,7 +1,8 @@
 """Minari datasets, read without Minari: its loaders build the environment that a file names, and that runs code.
 
-A dataset is a folder with `data/metadata.json` and beside it `main_data.hdf5`, or one folder of Arrow or Parquet files
-an episode. The spaces in the metadata are JSON, parsed here; of the environment only its name is read, as a word.
+A dataset is a folder with `data/metadata.json` and beside it `main_data.hdf5`. The spaces in the metadata are JSON,
+parsed here; of the environment only its name is read, as a word. Datasets stored as Arrow or Parquet are refused: what
+they unpack to cannot be measured before it fills the memory.
 """
 
 import json
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..support.errors import BadFile, TomnetError, needs_extra
+from ..support.errors import BadFile, MissingExtra, TomnetError, needs_extra
 from . import minigrid
 from .recording import MOST_ACTIONS, MOST_STEPS, BadRecording, Recording, check_action_names, said
 from .scene import Recorder, Scene
@@ -22,7 +23,8 @@ from .scene import Recorder, Scene
 METADATA, MAIN_FILE = "metadata.json", "main_data.hdf5"
 LARGEST_METADATA = 2**22
 MOST_EPISODES = 1_000_000
-MOST_BYTES = 2**26  # of one array of one episode
+MOST_BYTES = 2**26  # of the arrays of one episode
+MOST_MEMBERS, DEEPEST = 64, 4
 NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
 Look = Callable[[Any], Scene]
@@ -32,7 +34,6 @@ Look = Callable[[Any], Scene]
 class Metadata:
     dataset: str  # its name, such as minigrid/fourrooms-v0
     env: str  # the name of the environment; "" where there is none
-    format: str  # hdf5, arrow or parquet
     episodes: int
     actions: int
     first_action: int
@@ -59,14 +60,15 @@ def read_minari(
         about = read_metadata(path)
         names = _action_names(about, actions)
         look = look or _default_look(about, path)
-        read = _hdf5_episodes if about.format == "hdf5" else _arrow_episodes
-        for number, found in read(path / "data", about):
+        for number, found in _episodes(path / "data", about):
             try:
                 yield _recording(found, number, agent or _agent(about, path), names, about, look)
             except BadRecording as fault:
                 yield BadRecording(f"episode {number}: {fault.field}", fault.expected, said(fault.found), path=path)
             except TomnetError as error:
                 yield error
+    except MissingExtra:
+        raise
     except BadRecording as fault:
         yield fault.at(path)
     except TomnetError as error:
@@ -90,16 +92,14 @@ def read_metadata(path: Path) -> Metadata:
     ):
         expected = f"a Discrete space of 1 to {MOST_ACTIONS} actions"
         raise BadRecording("action_space", expected, action_space.get("type"), path=file)
-    format = table.get("data_format", "hdf5")
-    if format not in ("hdf5", "arrow", "parquet"):
-        raise BadRecording("data_format", "hdf5, arrow or parquet", format, path=file)
+    if table.get("data_format", "hdf5") != "hdf5":
+        raise BadRecording("data_format", "hdf5, the only one that is read", table["data_format"], path=file)
     episodes = _whole(table.get("total_episodes"), "total_episodes")
     if not 0 <= episodes <= MOST_EPISODES:
         raise BadRecording("total_episodes", f"0 to {MOST_EPISODES}", episodes, path=file)
     return Metadata(
         dataset=str(table.get("dataset_id", "")),
         env=_env_name(file, table),
-        format=format,
         episodes=episodes,
         actions=action_space["n"],
         first_action=_whole(action_space.get("start", 0), "action_space.start"),
@@ -160,7 +160,14 @@ def _action_names(about: Metadata, actions: tuple[str, ...] | None) -> tuple[str
 
 
 def _is_minigrid(about: Metadata) -> bool:
-    return about.env.startswith(("MiniGrid-", "BabyAI-"))
+    """By its name; where a wrapper has lost it, by the shape of what is seen, whose codes are then checked."""
+    if about.env:
+        return about.env.startswith(("MiniGrid-", "BabyAI-"))
+    space = about.observations
+    if space.get("type") == "Dict" and isinstance(space.get("subspaces"), dict):
+        space = space["subspaces"].get("image")
+    shape = space.get("shape") if isinstance(space, dict) else None
+    return isinstance(shape, list) and len(shape) == 3 and shape[-1] == 3 and about.actions <= len(minigrid.ACTIONS)
 
 
 def _default_look(about: Metadata, path: Path) -> Look:
@@ -171,11 +178,11 @@ def _default_look(about: Metadata, path: Path) -> Look:
 
 
 def _recording(
-    found: tuple[Any, np.ndarray, bool], number: int, agent: str, names: tuple[str, ...], about: Metadata, look: Look
+    found: tuple[Any, Any, bool], number: int, agent: str, names: tuple[str, ...], about: Metadata, look: Look
 ) -> Recording:
     observations, actions, terminated = found
-    if actions.ndim != 1 or actions.dtype.kind not in "iu":
-        raise BadRecording("actions", "whole numbers, one a step", said(f"{actions.dtype} of shape {actions.shape}"))
+    if not isinstance(actions, np.ndarray) or actions.ndim != 1 or actions.dtype.kind not in "iu":
+        raise BadRecording("actions", "whole numbers, one a step", said(f"{getattr(actions, 'dtype', 'a group')}"))
     recorder = Recorder(agent, names)
     scene = look(_at(observations, 0))
     recorder.start(scene)
@@ -217,7 +224,8 @@ def _check_inside(file: Path, folder: Path) -> None:
 # --- HDF5
 
 
-def _hdf5_episodes(data: Path, about: Metadata) -> Iterator[tuple[int, tuple[Any, np.ndarray, bool]]]:
+def _episodes(data: Path, about: Metadata) -> Iterator[tuple[int, tuple[Any, Any, bool]]]:
+    """One episode at a time: what was seen, what was done, and whether it ended by itself."""
     with needs_extra("minari"):
         import h5py  # pyright: ignore[reportMissingImports]
 
@@ -225,109 +233,66 @@ def _hdf5_episodes(data: Path, about: Metadata) -> Iterator[tuple[int, tuple[Any
     _check_inside(path, data)
     try:
         with h5py.File(path, "r") as file:
+            reader = _Reader(h5py, path)
             for number in range(about.episodes):
-                group = _hard(h5py, file, f"episode_{number}", path)
-                observations = _hdf5_tree(h5py, _hard(h5py, group, "observations", path), path, 0)
-                actions = _hdf5_tree(h5py, _hard(h5py, group, "actions", path), path, 0)
-                ended = _hdf5_tree(h5py, _hard(h5py, group, "terminations", path), path, 0)
+                group = reader.member(file, f"episode_{number}")
+                parts = [reader.member(group, name) for name in ("observations", "actions", "terminations")]
+                observations, actions, ended = reader.arrays(parts)
                 yield number, (observations, actions, bool(np.size(ended)) and bool(np.ravel(ended)[-1]))
     except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
         raise BadFile(path, "cannot be read as HDF5", str(error)[:80]) from error
 
 
-def _hard(h5py: Any, group: Any, name: str, path: Path) -> Any:
-    """A member that lies in this very file: links of HDF5 can lead to any other."""
-    if not isinstance(group, h5py.Group) or group.get(name, getlink=True) is None:
-        raise BadRecording(name, "it to be there", said("none"), path=path)
-    if not isinstance(group.get(name, getlink=True), h5py.HardLink):
-        raise BadFile(path, f"{name} is a link, which may lead out of the file")
-    return group[name]
+class _Reader:
+    """HDF5 without what leads out of the file or unpacks to more than it says."""
 
+    def __init__(self, h5py: Any, path: Path):
+        self.h5py, self.path = h5py, path
 
-def _hdf5_tree(h5py: Any, node: Any, path: Path, depth: int) -> Any:
-    if isinstance(node, h5py.Group):
-        if depth > 4 or len(node) > 64:
-            raise BadFile(path, "observations within observations beyond all measure")
-        members = {name: _hard(h5py, node, name, path) for name in node}
-        # of an observation only pictures and numbers are looked at; the mission is words
-        return {name: _hdf5_tree(h5py, each, path, depth + 1) for name, each in members.items() if _is_numbers(each)}
-    if not isinstance(node, h5py.Dataset) or not _is_numbers(node):
-        raise BadFile(path, f"{getattr(node, 'name', 'an array')} does not hold numbers")
-    if node.external or node.is_virtual:
-        raise BadFile(path, f"{node.name} is stored in another file")
-    if node.size * node.dtype.itemsize > MOST_BYTES or (node.shape and node.shape[0] > MOST_STEPS + 1):
-        expected = f"up to {MOST_STEPS} steps and {MOST_BYTES >> 20} MiB"
-        raise BadRecording(node.name, expected, said(f"shape {node.shape}"), path=path)
-    return node[()]
+    def member(self, group: Any, name: str) -> Any:
+        link = group.get(name, getlink=True) if isinstance(group, self.h5py.Group) else None
+        if link is None:
+            raise BadRecording(name, "it to be there", said("none"), path=self.path)
+        if not isinstance(link, self.h5py.HardLink):
+            raise BadFile(self.path, f"{name} is a link, which may lead out of the file")
+        return group[name]
 
-
-def _is_numbers(node: Any) -> bool:
-    dtype = getattr(node, "dtype", None)
-    return dtype is None or dtype.kind in "biuf"
-
-
-# --- Arrow and Parquet
-
-
-def _arrow_episodes(data: Path, about: Metadata) -> Iterator[tuple[int, tuple[Any, np.ndarray, bool]]]:
-    with needs_extra("arrow"):
-        import pyarrow  # pyright: ignore[reportMissingImports]
-        import pyarrow.ipc  # pyright: ignore[reportMissingImports]
-        import pyarrow.parquet  # pyright: ignore[reportMissingImports]
-
-    for number in range(about.episodes):
-        folder = data / str(number)
-        files = sorted(folder.glob(f"*.{about.format}")) if folder.is_dir() else []
-        if len(files) != 1:
-            raise BadFile(folder, f"expected one {about.format} file, found {len(files)}")
-        (file,) = files
-        _check_inside(file, data)
-        try:
-            if file.stat().st_size > MOST_BYTES:
-                raise BadFile(file, f"expected up to {MOST_BYTES} bytes, found {file.stat().st_size}")
-            table = _arrow_table(pyarrow, file, about.format)
-            columns = {
-                name: table.column(name).combine_chunks() for name in ("observations", "actions", "terminations")
-            }
-            observations = _arrow_tree(pyarrow, columns["observations"], about.observations)
-            actions = columns["actions"].to_numpy(zero_copy_only=False)[:-1]  # padded to the observations' length
-            ended = columns["terminations"].to_numpy(zero_copy_only=False)[:-1]
-        except (OSError, KeyError, ValueError, TypeError, pyarrow.ArrowException) as error:
-            raise BadFile(file, f"cannot be read as {about.format}", str(error)[:80]) from error
-        yield number, (observations, actions, bool(len(ended)) and bool(ended[-1]))
-
-
-def _arrow_table(pyarrow: Any, file: Path, format: str) -> Any:
-    """Its rows, once they are known to be few: what is compressed can be far larger than its file."""
-    if format == "arrow":
-        with pyarrow.ipc.open_file(str(file)) as reader:
-            table = reader.read_all()
-    else:
-        parquet = pyarrow.parquet.ParquetFile(str(file))
-        _check_rows(parquet.metadata.num_rows, file)
-        size = sum(
-            parquet.metadata.row_group(group).total_byte_size for group in range(parquet.metadata.num_row_groups)
-        )
+    def arrays(self, parts: list[Any]) -> list[Any]:
+        """Of one episode, once they are known to be small enough together."""
+        trees = [self._tree(part, 0) for part in parts]
+        size = sum(leaf.size * leaf.dtype.itemsize for tree in trees for leaf in _leaves(tree))
         if size > MOST_BYTES:
-            raise BadRecording("observations", f"up to {MOST_BYTES >> 20} MiB", said(f"{size} bytes"), path=file)
-        table = parquet.read(columns=["observations", "actions", "terminations"])
-    _check_rows(table.num_rows, file)
-    return table
+            raise BadRecording(
+                "observations", f"up to {MOST_BYTES >> 20} MiB an episode", said(f"{size} bytes"), path=self.path
+            )
+        return [_read(tree) for tree in trees]
+
+    def _tree(self, node: Any, depth: int) -> Any:
+        if isinstance(node, self.h5py.Group):
+            if depth == DEEPEST or len(node) > MOST_MEMBERS:
+                raise BadFile(self.path, f"{node.name}: expected up to {MOST_MEMBERS} arrays, {DEEPEST} groups deep")
+            members = {name: self.member(node, name) for name in node}
+            # a mission is words, and nobody looks at it
+            return {name: self._tree(each, depth + 1) for name, each in members.items() if not _is_words(each)}
+        if not isinstance(node, self.h5py.Dataset) or node.dtype.kind not in "biuf":
+            raise BadFile(self.path, f"{node.name} does not hold numbers")
+        if node.external or node.is_virtual:
+            raise BadFile(self.path, f"{node.name} is stored in another file")
+        if node.id.get_create_plist().get_nfilters():
+            # HDF5 unpacks a chunk to whatever size comes out; Minari itself writes them as they are
+            raise BadFile(self.path, f"{node.name} is compressed, and its size cannot be known before it is unpacked")
+        if node.ndim == 0 or node.shape[0] > MOST_STEPS + 1:
+            raise BadRecording(node.name, f"up to {MOST_STEPS} steps", said(f"shape {node.shape}"), path=self.path)
+        return node
 
 
-def _check_rows(rows: int, file: Path) -> None:
-    if rows > MOST_STEPS + 1:
-        raise BadRecording("steps", f"1 to {MOST_STEPS} of them", said(str(rows)), path=file)
+def _is_words(node: Any) -> bool:
+    return getattr(getattr(node, "dtype", None), "kind", "f") in "OSU"
 
 
-def _arrow_tree(pyarrow: Any, values: Any, space: dict[str, Any]) -> Any:
-    """Arrow keeps arrays flat; their shape is in the metadata."""
-    if space.get("type") == "Dict":
-        inner = space.get("subspaces", {})
-        names = [field.name for field in values.type if field.name in inner and inner[field.name].get("type") != "Text"]
-        return {name: _arrow_tree(pyarrow, values.field(name), inner[name]) for name in names}
-    if space.get("type") == "Discrete":
-        return values.to_numpy(zero_copy_only=False)
-    if not pyarrow.types.is_fixed_size_list(values.type):
-        raise BadRecording("observations", "arrays of numbers", said(str(values.type)))
-    return values.flatten().to_numpy(zero_copy_only=False).reshape(len(values), *space["shape"])
+def _leaves(tree: Any) -> list[Any]:
+    return [leaf for part in tree.values() for leaf in _leaves(part)] if isinstance(tree, dict) else [tree]
+
+
+def _read(tree: Any) -> Any:
+    return {name: _read(part) for name, part in tree.items()} if isinstance(tree, dict) else tree[()]

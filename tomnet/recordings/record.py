@@ -117,15 +117,15 @@ def _record_vector(
         chosen = _action_numbers(policy(observations), names, first, count)
         observations, _, terminated, truncated, infos = env.step(chosen + first)
         ended = np.asarray(terminated | truncated, bool)
-        for number in np.flatnonzero(~resetting):
+        for number in np.flatnonzero(~resetting & (np.array(done) < share)):
             recorder, shown, info, where = recorders[number], observations, infos, envs[number]
             if ended[number] and mode == "SAME_STEP":
                 shown, info, where = infos["final_obs"], infos.get("final_info", {}), None
             recorder.step(int(chosen[number]), _scene(look, _one(shown, number), _one_info(info, number), where))
-            if ended[number] and done[number] < share[number]:
+            if ended[number]:
                 yield recorder.finish(f"{number + 1:03}-{episode_name(done[number])}", bool(terminated[number]))
                 done[number] += 1
-            elif not ended[number] and len(recorder.actions) == steps:
+            elif len(recorder.actions) == steps:
                 why = "an episode is longer, and one of many cannot be stopped; set a time limit"
                 raise BadSetting("steps", steps, why)
         if mode == "DISABLED" and ended.any():
