@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 import jax
+import numpy
 import pytest
 from helpers import made_up, random_encounters
 
@@ -68,7 +69,7 @@ def test_a_history_without_a_state_to_ask_about():
 @pytest.mark.parametrize("name", ["tomnet", *tomnet.__all__])
 def test_examples_in_docstrings_run(name):
     shown = tomnet if name == "tomnet" else getattr(tomnet, name)
-    names = {"tomnet": tomnet, "jax": jax, "Path": Path, "tempfile": tempfile}
+    names = {"tomnet": tomnet, "jax": jax, "numpy": numpy, "Path": Path, "tempfile": tempfile}
     example = doctest.DocTestParser().get_doctest(shown.__doc__, names, name, None, None)
     assert example.examples, f"{name} has no example"
     said: list[str] = []

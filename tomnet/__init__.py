@@ -2,7 +2,7 @@
 
 An observer (ToMnet) watches agents act in small gridworlds and learns, by meta-learning over a population of
 them, to predict what a new agent will do, want and believe. Data flows one way through the folders: `world`,
-`agents`, `episodes`, `observer` and `ideal`, `experiments`, `figures`, and the `tomnet` command on top.
+`agents`, `episodes`, `recordings`, `observer` and `ideal`, `experiments`, `figures`, and the `tomnet` command on top.
 
 What stands in `__all__` is public. It is loaded when first asked for, so that `import tomnet` takes no time:
 
@@ -40,6 +40,11 @@ if TYPE_CHECKING:  # for editors and type checkers, which cannot follow `__getat
     from .observer.tomnet import ToMnet as ToMnet
     from .observer.training import TrainingConfig as TrainingConfig
     from .observer.training import train as train
+    from .recordings.folder import read_recordings as read_recordings
+    from .recordings.folder import write_recordings as write_recordings
+    from .recordings.record import record as record
+    from .recordings.recording import Recording as Recording
+    from .recordings.scene import Scene as Scene
     from .support.errors import TomnetError as TomnetError
     from .world.gridworld import MAZE as MAZE
     from .world.gridworld import SUBGOAL_MAZE as SUBGOAL_MAZE
@@ -61,6 +66,10 @@ PUBLIC = {
     "tomnet.episodes.history": ("History",),
     "tomnet.episodes.encounter": ("Encounter", "EncounterSpec"),
     "tomnet.episodes.predictions": ("Probabilities", "Predictions"),
+    "tomnet.recordings.recording": ("Recording",),
+    "tomnet.recordings.scene": ("Scene",),
+    "tomnet.recordings.folder": ("read_recordings", "write_recordings"),
+    "tomnet.recordings.record": ("record",),
     "tomnet.observer.config": ("ObserverConfig",),
     "tomnet.observer.tomnet": ("ToMnet",),
     "tomnet.observer.training": ("TrainingConfig", "train"),

@@ -35,10 +35,11 @@ class Check:
 
     def __call__(self) -> int | None:
         from ..recordings.survey import survey
+        from ..support.typed_json import to_json
 
         found = survey(self.path)
         if self.json:
-            print_json(dataclasses.asdict(found))
+            print_json(to_json(found))
         else:
             print_survey(found, self.path)
         return BROKEN if found.broken or not found.episodes else None

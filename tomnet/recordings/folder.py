@@ -170,7 +170,7 @@ def write_recordings(recordings: Iterable[Recording], path: FilePath, format: st
     `.safetensors`; either all is written or nothing. Returns the files.
 
     >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = (folder / "one.txt").write_text("@.A\n\nright\nright\n")
+    >>> _ = (folder / "one.txt").write_text("@.A\\n\\nright\\nright\\n")
     >>> recordings = tomnet.read_recordings(folder)
     >>> tomnet.write_recordings(recordings, folder / "all.jsonl", "jsonl")[0].name
     'all.jsonl'

@@ -132,9 +132,9 @@ def _action(word: str, level: Transcript) -> str | None:
     """The action that a name or a key stands for."""
     if word in level.action_names:
         return word
-    meant = KEYS.get(word)
+    meant = KEYS.get(word, word)
     if level.heading is not None:
-        meant = AHEAD.get(meant or "", meant)
+        meant = AHEAD.get(meant, meant)
     return meant if meant in level.action_names else None
 
 
