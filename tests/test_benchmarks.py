@@ -89,3 +89,14 @@ def test_a_trial(load, monkeypatch, capsys, name):
     monkeypatch.setattr(sys, "argv", [name, "--preset", "smoke", *TRIALS[name]])
     benchmark.main()
     assert TRIALS[name][-1] in capsys.readouterr().out
+
+
+def test_reading_is_measured_in_every_format(load, monkeypatch, capsys):
+    benchmark = load("read_recordings")
+    monkeypatch.setattr(sys, "argv", ["read_recordings", "--episodes", "20", "--agents", "4"])
+    benchmark.main()
+    out = capsys.readouterr().out
+    assert out.startswith("20 episodes of 4 agents")
+    for format in ("text", "jsonl", "safetensors"):
+        assert f"{format}: read in " in out
+        assert f"{format}: check in " in out

@@ -1,10 +1,12 @@
 """What the docs say is so: the tutorial runs, and the tables are those that the code writes."""
 
 import re
+import textwrap
 from pathlib import Path
 
 import tomnet
 from tomnet.cards.overview import page
+from tomnet.recordings.text import parse_text
 from tomnet.zoo import home, names
 
 ROOT = Path(tomnet.__file__).parents[1]
@@ -54,3 +56,15 @@ def test_the_walk_leads_over_files_that_are_there():
 
 def test_the_citation_is_of_this_version():
     assert f"version: {tomnet.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_the_page_on_own_agents_runs_and_prints_what_it_says(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "own-agents.md").read_text()
+    code = "".join(re.findall(r"```python\n(.*?)```", page, re.S))
+    exec(compile(code, "docs/own-agents.md", "exec"), {"__name__": "own_agents"})
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == 6
+    assert [line for line in printed if f"    {line}\n" not in page] == []
+    (headed,) = re.findall(r"    actions: turn-left.*?pickup\n\n`", page, re.S)
+    assert parse_text(textwrap.dedent(headed[:-1]), "ann", "1").cells.tolist() == [0, 1, 1, 4, 4]

@@ -70,6 +70,12 @@ def test_what_is_not_there_is_one_line(refusal):
     assert "nowhere: no such file or folder" in refusal("episodes", "check", "nowhere")
 
 
+def test_checking_does_not_wait_for_jax(episodes):
+    code = f"import sys; from tomnet.cli.main import main; main(['episodes', 'check', {str(episodes)!r}])"
+    command = [sys.executable, "-c", code + "; sys.exit('jax' in sys.modules)"]
+    assert subprocess.run(command, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True).returncode == 0
+
+
 # --- convert
 
 

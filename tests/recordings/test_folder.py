@@ -48,6 +48,12 @@ def test_from_within_the_folder_its_name_is_known_all_the_same(population, monke
     assert read_recordings(".") == ALL[:2]
 
 
+def test_the_second_episode_comes_before_the_tenth(tmp_path):
+    for number in range(1, 12):
+        (tmp_path / f"day-{number}.txt").write_text(SIMPLE_TEXT)
+    assert [each.episode for each in read_recordings(tmp_path)] == [f"day-{number}" for number in range(1, 12)]
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_every_format_holds_the_same(population, tmp_path, format):
     files = write_recordings(read_recordings(population), tmp_path / "copy", format)

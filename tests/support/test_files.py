@@ -16,15 +16,19 @@ import ml_dtypes
 import numpy as np
 import pytest
 import safetensors.numpy
+from helpers import contents
 
 from tomnet.support.errors import BadFile, TomnetError
 from tomnet.support.files import (
     RunLock,
     append_jsonl,
+    check_is_new,
     load_arrays,
+    new_folder,
     read_json,
     read_jsonl,
     save_arrays,
+    stored_format,
     truncate_jsonl,
     write_atomically,
     write_json,
@@ -440,3 +444,48 @@ def test_a_lock_where_nothing_can_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(TomnetError, match="cannot write"):
         RunLock(tmp_path / "file").__enter__()
+
+
+# --- Folders that are there whole or not at all
+
+
+def test_a_new_folder_appears_once_it_is_complete(tmp_path):
+    with new_folder(tmp_path / "deep" / "out") as folder:
+        (folder / "a").write_text("a")
+        assert not (tmp_path / "deep" / "out").exists()
+    assert contents(tmp_path / "deep" / "out") == {"a": b"a"}
+    assert [path.name for path in (tmp_path / "deep").iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
+def test_a_new_folder_that_fails_leaves_nothing(tmp_path, error):
+    with pytest.raises(error), new_folder(tmp_path / "out") as folder:
+        (folder / "a").write_text("a")
+        raise error
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_in_a_new_folder_is_one_line(tmp_path):
+    with pytest.raises(TomnetError, match="cannot write .*out: No space left"), new_folder(tmp_path / "out"):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_that_is_there_is_overwritten(tmp_path):
+    (tmp_path / "empty").mkdir()
+    with new_folder(tmp_path / "empty") as folder:
+        (folder / "a").write_text("a")
+    (tmp_path / "dangling").symlink_to("nowhere")
+    for taken in ("empty", "empty/a", "dangling"):
+        with pytest.raises(BadFile, match="is there already"):
+            check_is_new(tmp_path / taken)
+
+
+def test_a_file_says_what_it_holds_before_it_is_read(tmp_path):
+    save_arrays(tmp_path / "a", {"x": np.zeros(3)}, {}, "tomnet test", 1)
+    assert stored_format(tmp_path / "a") == "tomnet test"
+    for other in (b"", b"\x80\x04", b"\xff" * 100, b"\x08" + b"\0" * 7 + b"{}      "):
+        (tmp_path / "b").write_bytes(other)
+        assert stored_format(tmp_path / "b") == ""
+    with pytest.raises(BadFile, match="no such file"):
+        stored_format(tmp_path / "c")

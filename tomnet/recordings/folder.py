@@ -5,6 +5,7 @@ file is larger in memory than its format allows, and nothing in any of them is r
 """
 
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import BufferedReader
@@ -19,6 +20,7 @@ FORMATS = {"text": text.SUFFIX, "jsonl": jsonl.SUFFIX, "safetensors": shards.SUF
 LARGEST_FILES = {text.SUFFIX: text.LARGEST_FILE, jsonl.SUFFIX: 2**33, shards.SUFFIX: shards.LARGEST_FILE}
 MOST_BYTES = 2**30  # of recordings at once
 EPISODES = "episodes"  # the name of files that hold many
+NUMBER = re.compile(r"([0-9]+)")
 
 
 # --- Reading
@@ -98,7 +100,13 @@ def _walk_agent(folder: Path, real: str, skip: Callable[[Path], None]) -> Iterat
 
 
 def _entries(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    """In the order that people mean: 2 before 10. An agent's episodes are taken to have happened in this order."""
+    return sorted((path for path in folder.iterdir() if not path.name.startswith(".")), key=_by_number)
+
+
+def _by_number(path: Path) -> list[tuple[int, str]]:
+    words = NUMBER.split(path.name)  # every other one is a number
+    return [(int(word) if place % 2 else -1, word) for place, word in enumerate(words)]
 
 
 def _leads_out(path: Path, real: str) -> bool:

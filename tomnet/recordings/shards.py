@@ -4,6 +4,7 @@ Nothing that is read back is believed: sizes are compared before an array is cut
 `Recording` again.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -176,7 +177,7 @@ def _cut(arrays: dict[str, np.ndarray]) -> Iterator[dict[str, Any]]:
     where = dict.fromkeys(DTYPES, 0)
 
     def take(name: str, *shape: int) -> np.ndarray:
-        start, count = where[name], int(np.prod(shape))
+        start, count = where[name], math.prod(shape)
         where[name] = start + count
         return (walls if name == "walls" else arrays[name])[start : start + count].reshape(shape)
 

@@ -114,10 +114,10 @@ def check_level(level: Sequence[str], line: int | None = None) -> None:
         if len(row) != cols:
             expected = f"{cols} characters, as in the first row"
             raise BadRecording("level", expected, said(f"{len(row)} in row {number}"), line=where(number))
-        for col, char in enumerate(row):
-            if char not in "#.@*" and not char.isalpha():
+        for char in set(row):
+            if char not in (WALL, FREE, AGENT, SUBGOAL) and not char.isalpha():
                 expected = f"one of {WALL} {FREE} {AGENT} {SUBGOAL} or a letter"
-                found = said(f"{char!r} in row {number}, col {col}")
+                found = said(f"{char!r} in row {number}, col {row.index(char)}")
                 raise BadRecording("level", expected, found, line=where(number))
     starts = sum(row.count(AGENT) for row in level)
     if starts != 1:
