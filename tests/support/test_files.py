@@ -459,9 +459,13 @@ def test_a_new_folder_appears_once_it_is_complete(tmp_path):
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
 def test_a_new_folder_that_fails_leaves_nothing(tmp_path, error):
-    with pytest.raises(error), new_folder(tmp_path / "out") as folder:
-        (folder / "a").write_text("a")
-        raise error
+    def fail():
+        with new_folder(tmp_path / "out") as folder:
+            (folder / "a").write_text("a")
+            raise error
+
+    with pytest.raises(error):
+        fail()
     assert list(tmp_path.iterdir()) == []
 
 
