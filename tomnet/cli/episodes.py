@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
-from ..support.checks import check_between, check_writable, check_writable_file
+from ..support.checks import check_between, check_writable
 from ..support.errors import TomnetError, nearest
 from .console import print_json, print_table, say
 
@@ -65,7 +65,7 @@ class Convert:
         if self.to not in FORMATS:
             raise nearest(self.to, FORMATS, "format")
         check_is_new(self.out)
-        check_writable(self.out) if self.out.is_dir() else check_writable_file(self.out)
+        check_writable(self.out)
         try:
             recordings = read_recordings(self.path)
         except TomnetError as first:

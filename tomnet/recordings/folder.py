@@ -64,11 +64,12 @@ def scan(path: FilePath, skip: Callable[[Path], None] = lambda path: None) -> It
             continue
         for line, each in _read(*found):
             if isinstance(each, Recording):
-                where = f"{found[0]}" + (f", line {line}" if line else "")
-                first = known.setdefault((each.agent, each.episode), where)
-                if first is not where:
-                    again = said(f"{each.episode!r} of {each.agent!r} again, which is in {first}")
+                name = each.agent, each.episode
+                if name in known:
+                    again = said(f"{each.episode!r} of {each.agent!r} again, which is in {known[name]}")
                     each = BadRecording("episode", "a name for every episode", again, path=found[0], line=line)
+                else:
+                    known[name] = f"{found[0]}, line {line}" if line else str(found[0])
             yield each
 
 

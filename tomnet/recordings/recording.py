@@ -25,7 +25,7 @@ NOTHING = -1  # taken by a step
 LARGEST_SIDE = 32
 MOST_STEPS = 10_000
 MOST_OBJECTS = MOST_ACTIONS = 127  # `taken` and `actions` hold 8 bits
-LONGEST_NAME, MOST_BYTES = 100, 240  # file systems allow 255 bytes, of which the ending takes some
+LONGEST_NAME, NAME_BYTES = 100, 240  # file systems allow 255 bytes, of which the ending takes some
 
 ACTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,31}")
 RESERVED = ("took", "moved", "gone", "nothing")  # words of the text format
@@ -212,7 +212,7 @@ def check_name(field: str, name: object) -> None:
     expected = f"a name of 1 to {LONGEST_NAME} printable characters without / or \\ that does not begin with a dot"
     if not isinstance(name, str) or not name.isprintable() or not 1 <= len(name) <= LONGEST_NAME:
         raise BadRecording(field, expected, name)
-    if name != name.strip() or name.startswith(".") or "/" in name or "\\" in name or len(name.encode()) > MOST_BYTES:
+    if name != name.strip() or name.startswith(".") or "/" in name or "\\" in name or len(name.encode()) > NAME_BYTES:
         raise BadRecording(field, expected, name)
 
 
