@@ -80,6 +80,7 @@ def test_settings_that_cannot_be(changed, setting, why):
 TRIALS = {
     "agent_settings": ["--networks", "2", "--steps", "64", "--setting", "belief=0.5"],
     "observer_settings": ["--experiment", "random-agents", "--chunks", "1", "--setting", "batch=2"],
+    "devices_agree": ["--encounters", "4", "random-agents/alpha-1"],
 }
 
 
