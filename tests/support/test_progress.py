@@ -11,7 +11,10 @@ def test_the_end_is_always_reported(capsys):
         shown.advance(5, {"action": 1.2345})
         shown.advance(10, {"action": 0.5})
     lines = capsys.readouterr().err.splitlines()
-    assert lines == ["random-agents/alpha-1: 10/10  0 s left  action 0.500"]
+    assert lines == [
+        "random-agents/alpha-1: compiling, which may take a minute or two",
+        "random-agents/alpha-1: 10/10  0 s left  action 0.500",
+    ]
 
 
 def test_a_line_comes_now_and_then(capsys, monkeypatch):
@@ -20,17 +23,19 @@ def test_a_line_comes_now_and_then(capsys, monkeypatch):
     with Progress("greedy", total=10) as shown:
         for done in (2, 3, 4):
             shown.advance(done, {})
-    lines = capsys.readouterr().err.splitlines()
+    lines = capsys.readouterr().err.splitlines()[1:]
     assert [line.split()[1] for line in lines] == ["2/10", "4/10"]
-    assert "80 s left" in lines[0]  # 20 s for two steps, eight to go
+    assert "left" not in lines[0]  # those two steps were compiled, too
+    assert "60 s left" in lines[1]  # 20 s for two steps, six to go
 
 
 def test_a_resumed_job_counts_from_where_it_was(capsys, monkeypatch):
-    clock = iter([0.0, 20.0])
+    clock = iter([0.0, 20.0, 40.0])
     monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
     with Progress("greedy", total=10, done=6) as shown:
+        shown.advance(7, {})
         shown.advance(8, {})
-    assert "8/10  20 s left" in capsys.readouterr().err
+    assert "8/10  40 s left" in capsys.readouterr().err
 
 
 def test_a_job_says_what_it_has_come_to_once(capsys):

@@ -24,8 +24,8 @@ MEASURES = {
 
 
 ALL_NETWORKS = (
-    "Over all networks, those that observers are trained on included; the report counts the held-out ones alone, as\n"
-    "`tomnet evaluate false-beliefs-mixed` does."
+    "Over all networks, those that observers are trained on included. The ledger's own verdicts are of held-out ones\n"
+    "alone, and come with `tomnet evaluate false-beliefs-mixed`, once there is an observer."
 )
 
 
@@ -55,7 +55,8 @@ Each sees a square around itself (the blind: nothing), remembers or not, and is 
 {rewards.wall:g} more for walking into a wall and
 {rewards.time_out:g} when time runs out.
 
-    agent = zoo.agents("{first}").agent(network=0, preferred=1)
+    agent = tomnet.load_agents("{first}").agent(network=0, preferred=1)     # in Python
+
     tomnet agents show {first}
     tomnet agents evaluate     # measures them on levels they have never met
 

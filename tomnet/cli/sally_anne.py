@@ -101,4 +101,6 @@ def observer_of(model: Path | None, condition: str) -> "tuple[ToMnet, dict[str, 
             observer, about = zoo.load_all(experiment)[name]
             return observer, about["populations"]
     names = " or ".join(experiment for experiment, _ in TELLERS)
-    raise TomnetError(f"the zoo holds no pretrained observer of {names}; `tomnet run` trains one, --model names a file")
+    experiment, name = TELLERS[-1]
+    advice = f"`tomnet run {experiment} --out DIR` trains one, for --model DIR/{name}/{OBSERVER}"
+    raise TomnetError(f"the zoo holds no pretrained observer of {names}; {advice}")

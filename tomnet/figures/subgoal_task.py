@@ -182,6 +182,7 @@ def _successors(place: SubFigure, shown: dict[str, SwapExample]) -> None:
         mesh = draw_change(axes, state, changes[name], largest=largest, title=SWAPS[name])
         draw_agent(axes, state.agent_cell, len(state.walls))
     bar = place.colorbar(mesh, ax=list(columns), shrink=0.65, aspect=22, pad=0.01)
+    bar.set_label("occupancy, swap − no swap", fontsize=7)
     bar.outline.set_visible(False)  # type: ignore[operator]
     bar.ax.tick_params(length=2, labelsize=7)
 

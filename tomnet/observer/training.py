@@ -225,15 +225,15 @@ def train(
         def checkpoint():
             save_state(folder / CHECKPOINT, state, {"seconds": seconds})
 
-        if done < training.steps:
-            sample = eqx.filter_jit(sample)
-            looked_at = sample if sample_held_out is None else eqx.filter_jit(sample_held_out)
-            held_out = looked_at(stream(seed, HELD_OUT_STREAM), training.held_out)
-            glimpse = pick(held_out, slice(8)).one_by_one()
-            held_out = held_out.one_by_one()
-            usual = usual_capacity(draw_chunk(sample, training, 0, seed).one_by_one().history, training.batch)
-        started, saved = time.monotonic() - seconds, time.monotonic()
         with Progress(title, training.steps, done) as progress:
+            if done < training.steps:
+                sample = eqx.filter_jit(sample)
+                looked_at = sample if sample_held_out is None else eqx.filter_jit(sample_held_out)
+                held_out = looked_at(stream(seed, HELD_OUT_STREAM), training.held_out)
+                glimpse = pick(held_out, slice(8)).one_by_one()
+                held_out = held_out.one_by_one()
+                usual = usual_capacity(draw_chunk(sample, training, 0, seed).one_by_one().history, training.batch)
+            started, saved = time.monotonic() - seconds, time.monotonic()
             while done < training.steps:
                 chunk, good = done // training.chunk, state
                 state, losses = run_chunk(state, sample, training, chunk, seed, usual)

@@ -75,7 +75,7 @@ def _count(found: Survey, recording: Recording) -> None:
     found.agents[recording.agent] += 1
     found.sizes["×".join(map(str, recording.size))] += 1
     found.with_heading += recording.headings is not None
-    for letter in set(recording.objects):
+    for letter in dict.fromkeys(recording.objects):
         found.objects[letter] += 1
     for letter in recording.took:
         found.taken[letter] += 1

@@ -25,12 +25,16 @@ from rich.progress import (
 )
 
 QUIET_SECONDS = 15.0  # between two plain lines
+COMPILING = "compiling, which may take a minute or two"
 
 
 class Progress:
+    """Of a job that compiles first: it says so, and does not estimate from that."""
+
     def __init__(self, title: str, total: int, done: int = 0):
-        self.title, self.total, self.first = title, total, done
-        self.started = self.spoke = time.monotonic()
+        self.title, self.total = title, total
+        self.compiled: tuple[int, float] | None = None  # how far it was then, and when
+        self.spoke = time.monotonic()
         self.bar = None
         console = Console(stderr=True)
         if console.is_terminal:
@@ -44,11 +48,13 @@ class Progress:
                 TextColumn("{task.fields[note]}"),
                 console=console,
             )
-            self.task = self.bar.add_task(title, total=total, completed=done, note="")
+            self.task = self.bar.add_task(title, total=total, completed=done, note=COMPILING)
 
     def __enter__(self):
         if self.bar:
             self.bar.start()
+        else:
+            print(f"{self.title}: {COMPILING}", file=sys.stderr, flush=True)
         return self
 
     def __exit__(self, *_):
@@ -62,9 +68,16 @@ class Progress:
             return
         now = time.monotonic()
         if done >= self.total or now - self.spoke > QUIET_SECONDS:
-            left = (now - self.started) / max(done - self.first, 1) * (self.total - done)
-            print(f"{self.title}: {done}/{self.total}  {left:.0f} s left  {note}", file=sys.stderr, flush=True)
+            print(f"{self.title}: {done}/{self.total}  {self._left(done, now)}{note}", file=sys.stderr, flush=True)
             self.spoke = now
+        self.compiled = self.compiled or (done, now)
+
+    def _left(self, done: int, now: float) -> str:
+        """Empty where nothing but the first stretch is known, which was mostly compiled."""
+        if done < self.total and self.compiled is None:
+            return ""
+        first, started = self.compiled or (done, now)
+        return f"{(now - started) / max(done - first, 1) * (self.total - done):.0f} s left  "
 
 
 # --- Jobs that cannot count their steps
