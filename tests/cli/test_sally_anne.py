@@ -122,11 +122,13 @@ def test_an_empty_zoo_says_what_is_missing(agents, model, tmp_path, monkeypatch,
 
 
 @pytest.mark.parametrize(("condition", "teller"), [("5x5", "false-beliefs"), ("9x9", "explicit-beliefs")])
-def test_an_agent_is_told_of_by_whoever_knows_its_kind_best(condition, teller, monkeypatch):
-    monkeypatch.setattr(zoo, "available", lambda experiment: True)
-    told = {"populations": {}}
-    monkeypatch.setattr(zoo, "load_all", lambda name: {"5x5": (name, told), "mixed": (name, told)})
-    assert observer_of(None, condition) == (teller, {})
+def test_an_agent_is_told_of_by_whoever_knows_its_kind_best(condition, teller, tmp_path, monkeypatch):
+    """Whether the other observers of its experiment are there or not."""
+    monkeypatch.setattr(zoo, "FOLDER", tmp_path)
+    for experiment, name, config in (("false-beliefs", "5x5", TINY_BEHAVIOUR), ("explicit-beliefs", "mixed", TINY)):
+        about = says(experiment, name) | {"populations": {"by": experiment}}
+        save_observer(zoo.observer_file(experiment, name), made_up(config), about)
+    assert observer_of(None, condition)[1] == {"by": teller}
 
 
 def test_whoever_acts_on_what_it_believes_gets_the_part(agents, monkeypatch):

@@ -21,6 +21,7 @@ from tomnet.experiments.sally_anne import specs
 from tomnet.experiments.sally_anne.counterfactuals import check_observer, predict_counterfactuals
 from tomnet.experiments.sally_anne.natural_swaps import (
     agents_futures,
+    asked_after,
     effects_of,
     predictions,
     rollouts_for,
@@ -50,6 +51,7 @@ TINY = ObserverConfig(
     mental=True,
     heads=("action", "consumption", "successor", "belief"),
 )
+QUERY_ONLY = dataclasses.replace(TINY, character="none", mental=False)
 TINY_BEHAVIOUR = dataclasses.replace(TINY, heads=("action", "consumption", "successor"))
 SMALL_TRAINING, SWAPS_OFTEN = specs.DEEP_TRAINING["smoke"], specs.LONG_TRAINING["smoke"]
 
@@ -89,6 +91,17 @@ def test_companies_are_those_of_the_paper():
     assert [one.training.swap_probability for one in (five, mixed, still)] == [0.5, 0.5, None]
 
 
+def test_the_control_is_the_mixed_observer_without_anything_to_read():
+    """Nor with swaps more often than there are: who cannot see one must not be told wrong how often there is."""
+    mixed, control = explicit_beliefs.specs("full")
+    assert (control.observer.character, control.observer.mental) == ("none", False)
+    assert dataclasses.replace(control.observer, character="episodes", mental=True) == mixed.observer
+    assert control.training == dataclasses.replace(mixed.training, swap_probability=None)
+    assert (control.met, control.name) == (mixed.met, "control")
+    for module in (false_beliefs, unseen_swaps):
+        assert module.specs("full")[1] == dataclasses.replace(control, home="explicit-beliefs")
+
+
 def test_one_observer_serves_two_experiments(tmp_path, monkeypatch):
     monkeypatch.setattr(zoo, "FOLDER", tmp_path)
     borrowed, own = false_beliefs_mixed.specs("full")[0], explicit_beliefs.specs("full")[0]
@@ -97,8 +110,10 @@ def test_one_observer_serves_two_experiments(tmp_path, monkeypatch):
     path = tmp_path / "explicit-beliefs" / "mixed.safetensors"
     save_observer(path, made_up(TINY), says("explicit-beliefs", "mixed"))
     assert zoo.available("false-beliefs-mixed")
+    assert not zoo.available("explicit-beliefs")
+    save_observer(path.with_name("control.safetensors"), made_up(QUERY_ONLY), says("explicit-beliefs", "control"))
     assert zoo.available("explicit-beliefs")
-    assert eqx.tree_equal(zoo.load("false-beliefs-mixed"), zoo.load("explicit-beliefs"))
+    assert eqx.tree_equal(zoo.load("false-beliefs-mixed")["mixed"], zoo.load("explicit-beliefs")["mixed"])
 
 
 def test_an_observer_of_beliefs_needs_agents_that_tell_theirs():
@@ -205,6 +220,23 @@ def test_asking_about_many_worlds_gives_what_asking_about_each_does(observer, po
 @pytest.fixture(scope="module")
 def walks(pool):
     return take_walks(jax.random.key(0), pool, 32, 4, WORLD)  # twice as many: they see 5×5
+
+
+def test_who_sees_the_query_only_does_not_ask_whose_it_is(walks):
+    """What the agent has done makes no difference to it; what lies where does."""
+    unread = made_up(QUERY_ONLY)
+    check_observer(unread, WORLD, ("action", "successor", "belief"))
+    where, told = predictions(unread, walks)
+    history, queries = asked_after(walks, where)
+    other = eqx.tree_at(lambda history: history.past.actions, history, 4 - np.asarray(history.past.actions))
+    others = predict_counterfactuals(
+        unread, eqx.tree_at(lambda e: e.recent.actions, other, 0 * other.recent.actions), queries
+    )
+    assert (told.action == others.action).all()
+    assert (told.belief == others.belief).all()
+    assert (told.action[0] != told.action[1:]).any()
+    read = made_up(TINY)
+    assert (predictions(read, walks)[1].action != predict_counterfactuals(read, other, queries).action).any()
 
 
 def test_walks_are_of_every_agent_with_a_past_of_its_own(walks):

@@ -59,6 +59,25 @@ def curves(condition: str) -> Curves:
     )
 
 
+def unread(natural: dict[str, Curves]) -> dict[str, Curves]:
+    """As foretold by who sees the query only: everyone is moved alike, wherever something changes."""
+    rows = {name: around(0.1) for name in MEASURED}
+
+    def same(side):
+        return replace(side, observer=rows)
+
+    return {
+        name: replace(
+            one,
+            in_view=same(one.in_view),
+            out_of_view=same(one.out_of_view),
+            by_distance=[same(row) for row in one.by_distance],
+            ratio={what: over(1.0, 0.1) for what in MEASURED},
+        )
+        for name, one in natural.items()
+    }
+
+
 def agents_own(condition: str) -> SwapTable:
     """Those with the narrowest view change most."""
     reach, near = REACH[condition], {"3x3": 0.5}.get(condition, 0.3)
@@ -96,7 +115,8 @@ PICTURE = Picture(distance=4, back=2, preferred=0, episode=WAY, no_swap=STATE, s
 
 
 def false_beliefs_tables() -> false_beliefs.Tables:
-    return false_beliefs.Tables(turning_back(), [replace(PICTURE, distance=2), PICTURE], {"5x5": curves("5x5")})
+    shown, natural = [replace(PICTURE, distance=2), PICTURE], {"5x5": curves("5x5")}
+    return false_beliefs.Tables(turning_back(), shown, natural, unread({"5x5": curves("5x5")}))
 
 
 def false_beliefs_mixed_tables() -> false_beliefs_mixed.Tables:
@@ -108,7 +128,8 @@ def false_beliefs_mixed_tables() -> false_beliefs_mixed.Tables:
 
 
 def unseen_swaps_tables() -> unseen_swaps.Tables:
-    return unseen_swaps.Tables({name: curves(name) for name in MIXED[1:]})
+    natural = {name: curves(name) for name in MIXED[1:]}
+    return unseen_swaps.Tables(natural, unread(natural))
 
 
 def explicit_beliefs_tables() -> explicit_beliefs.Tables:
@@ -121,6 +142,7 @@ def explicit_beliefs_tables() -> explicit_beliefs.Tables:
 
     return explicit_beliefs.Tables(
         forecast=[cost(name) for name in (*MIXED, "all")],
+        control=[replace(cost(name), share=over(0.3, 0.05), observer=over(16.0, 0.2)) for name in (*MIXED, "all")],
         natural={name: curves(name) for name in MIXED[1:]},
         examples={"in_view": example, "out_of_view": example},
     )

@@ -105,6 +105,13 @@ def test_a_claim_has_an_interval_and_what_the_paper_says(name):
         assert claim.paper, claim.id
 
 
+def test_an_observer_without_a_theory_of_mind_stands_beside_what_it_was_asked_about(html):
+    rows = dict(re.findall(r'<tr><th scope="row" id="claim-(\w\d)">(.*?)</tr>', html))
+    with_control = {id for id, row in rows.items() if "an observer without a theory of mind: " in row}
+    assert with_control == {"F3", "F6", "B1"}
+    assert "an observer without a theory of mind: 0.300</span>" in rows["B1"]
+
+
 def test_verdicts_are_counted(page):
     claims = [claim for name in EXPERIMENTS for claim in hand_made(name).claims]
     reproduced = sum(claim.verdict == "reproduced" for claim in claims)

@@ -52,6 +52,12 @@ def test_every_claim_is_told_with_its_numbers_and_its_rule(results):
         assert f"**{measured(claim['value'], claim['interval'])}**" in part
 
 
+def test_who_has_no_theory_of_mind_is_told_beside(results):
+    page = results_markdown(results)
+    assert page.count("- an observer without a theory of mind: ") == 3
+    assert "- an observer without a theory of mind: 0.300\n" in page.split("\n### B1\n")[1].split("\n##")[0]
+
+
 def test_claims_that_wait_are_told_without_numbers():
     results = json.loads(json.dumps(summary([hand_made("goal-inference")], waiting=["false-beliefs"])))
     page = results_markdown(results)

@@ -146,7 +146,9 @@ def claim_link(id: str) -> str:
 def claims_table(result: Result) -> str:
     """Every claim with its verdict, and the rule that decides it."""
     rows = [_claim_row(claim) for claim in result.claims]
-    rules = "\n".join(f"- {claim_link(claim.id)}: {claim.unit}. {claim.decided_by}." for claim in result.claims)
+    rules = "\n".join(
+        f"- {claim_link(claim.id)}: {claim.unit}. {claim.decided_by}.{_control_text(claim)}" for claim in result.claims
+    )
     columns = ("claim", "verdict", "value", "95% interval", "ideal, or the agents themselves", "what the paper says")
     return "\n\n".join([table(columns, rows), "How each is decided:", rules])
 
@@ -155,6 +157,10 @@ def _claim_row(claim: Claim) -> tuple[str, ...]:
     ideal = "–" if claim.reference is None else number_text(claim.reference)
     value, interval = number_text(claim.value), interval_text(claim.interval)
     return (claim_link(claim.id), claim.verdict, value, interval, ideal, claim.statement)
+
+
+def _control_text(claim: Claim) -> str:
+    return "" if claim.control is None else f" An observer without a theory of mind: {number_text(claim.control)}."
 
 
 def _losses(tables: Any, spec: ObserverSpec) -> str:

@@ -97,8 +97,9 @@ def observer_of(model: Path | None, condition: str) -> "tuple[ToMnet, dict[str, 
         observer, about = load_observer(model)
         return observer, about.get("populations", {})
     for experiment, name in sorted(TELLERS, key=lambda teller: teller[1] != condition):
-        if zoo.available(experiment):
-            observer, about = zoo.load_all(experiment)[name]
+        path = zoo.observer_file(experiment, name)
+        if path.exists():
+            observer, about = zoo.read(path, experiment, name)
             return observer, about["populations"]
     names = " or ".join(experiment for experiment, _ in TELLERS)
     experiment, name = TELLERS[-1]

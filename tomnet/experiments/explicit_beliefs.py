@@ -17,11 +17,11 @@ from ..support.streams import EVALUATION_STREAM, stream
 from ..world.gridworld import SUBGOAL_MAZE
 from .analysis.belief_forecast import BeliefForecast, forecast_table
 from .analysis.evaluation_set import EvaluationSet, draw_evaluation_set
-from .claims.claim import Claim, verdict
+from .claims.claim import Claim, Verdict, if_measured, verdict
 from .claims.statements import STATEMENTS
 from .experiment import ANY_PRESET, Experiment, ObserverSpec, Preset
 from .sally_anne.natural_swaps import Walks, predictions, walk_all
-from .sally_anne.specs import FIVE, MIXED, NARROW, WIDE, mixed_spec
+from .sally_anne.specs import FIVE, MIXED, NARROW, WIDE, control_spec, mixed_spec
 from .sally_anne.swap_curves import (
     FOLLOWS_SIGHT,
     MORE_IN_VIEW,
@@ -37,12 +37,13 @@ NEARER = 0.5  # of the way from the truth's forecast to the agents' own entropy
 
 
 def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
-    return (mixed_spec(preset),)
+    return mixed_spec(preset), control_spec(preset)
 
 
 @dataclasses.dataclass(frozen=True)
 class Tables:
     forecast: list[BeliefForecast]  # of each condition, and last of all
+    control: list[BeliefForecast]  # the same, as foretold without a theory of mind
     natural: dict[str, Curves]  # by condition
     examples: SwapExamples
 
@@ -53,6 +54,7 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tabl
     walks = walk_all(seed, (NARROW, shown, WIDE), agents)
     tables = Tables(
         forecast=forecast_table(observer, met, MIXED),
+        control=forecast_table(observers["control"], met, MIXED),
         natural=curves_of(walks, observer),
         examples=_examples(_keys(seed)[1], walks[shown], observer),
     )
@@ -88,7 +90,7 @@ def _examples(key, walks: Walks, observer: ToMnet) -> SwapExamples:
 
 
 def _claims(tables: Tables) -> list[Claim]:
-    everyone, natural = tables.forecast[-1], tables.natural
+    everyone, unread, natural = tables.forecast[-1], tables.control[-1], tables.natural
     two = [natural[NARROW], natural[WIDE]]
     ratios = {name: natural[name].ratio["belief"] for name in (NARROW, WIDE)}
     least = min(ratios, key=lambda name: np.nan_to_num(ratios[name].mean, nan=-1.0))
@@ -96,17 +98,19 @@ def _claims(tables: Tables) -> list[Claim]:
         Claim(
             "B1",
             STATEMENTS["B1"],
-            verdict(everyone.share.low > NEARER, everyone.share.low > 0),
+            _decided(everyone),
             everyone.share.mean,
             everyone.share.interval,
             "share of the way from a forecast of the truth (0) to the agents' own entropy (1), in cross-entropy",
             f"reproduced: interval above {NEARER}, nearer to what agents believe than to what is so; partly: above 0",
             ideal=1.0,
+            control=if_measured(unread.share.mean),
             detail={
                 "observer": everyone.observer.mean,
                 "entropy": everyone.entropy.mean,
                 "truth": everyone.truth.mean,
                 **{row.condition: row.share.mean for row in tables.forecast[:-1]},
+                "control": {"cross-entropy": unread.observer.mean, "by_the_same_rule": _decided(unread)},
             },
         ),
         Claim(
@@ -121,6 +125,10 @@ def _claims(tables: Tables) -> list[Claim]:
             detail={"agreement": agreement(two, "belief")} | {name: ratio.mean for name, ratio in ratios.items()},
         ),
     ]
+
+
+def _decided(everyone: BeliefForecast) -> Verdict:
+    return verdict(everyone.share.low > NEARER, everyone.share.low > 0)
 
 
 EXPERIMENT = Experiment(

@@ -13,13 +13,13 @@ from ..observer.tomnet import ToMnet
 from ..support.streams import EVALUATION_STREAM, stream
 from ..world.gridworld import SUBGOAL_MAZE
 from .agent_pool import AgentPool
-from .claims.claim import Claim, if_measured, verdict
+from .claims.claim import Claim, Verdict, if_measured, verdict
 from .claims.statements import STATEMENTS
 from .experiment import Experiment, ObserverSpec, Preset
 from .presets import LONG_TRAINING
 from .sally_anne.natural_swaps import futures_of, walk_all
 from .sally_anne.scenarios import all_scenarios
-from .sally_anne.specs import FIVE, N_PAST, spec
+from .sally_anne.specs import FIVE, N_PAST, control_spec, spec
 from .sally_anne.swap_curves import (
     AGREES,
     DIFFERS,
@@ -40,7 +40,8 @@ DROPS = 0.2  # of the probability of turning back, for a swap in view: less woul
 
 
 def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
-    return (spec("5x5", preset, FIVE, beliefs=False, training=LONG_TRAINING),)
+    five = spec("5x5", preset, FIVE, beliefs=False, training=LONG_TRAINING)
+    return five, control_spec(preset, home="explicit-beliefs")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,6 +49,7 @@ class Tables:
     turning_back: TurningTable
     pictures: list[Picture]
     natural: dict[str, Curves]  # of 5×5 agents alone
+    control: dict[str, Curves]  # the same, as foretold without a theory of mind
 
 
 def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tables, list[Claim]]:
@@ -59,6 +61,7 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tabl
         turning_back=turning_table(turns),
         pictures=pictures(scenarios, walks["5x5"].agents[0], SUBGOAL_MAZE),
         natural=curves_of(walks, observer, futures_of(seed, FIVE, agents)),
+        control=curves_of(walks, observers["control"]),
     )
     return tables, _claims(tables)
 
@@ -66,7 +69,7 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tabl
 def _claims(tables: Tables) -> list[Claim]:
     return [
         _turns_back(tables.turning_back),
-        _knows_what_was_seen(tables.natural["5x5"]),
+        _knows_what_was_seen(tables.natural["5x5"], tables.control["5x5"]),
         _knows_the_long_run(tables.natural["5x5"]),
     ]
 
@@ -100,22 +103,32 @@ def _turns_back(table: TurningTable) -> Claim:
     )
 
 
-def _knows_what_was_seen(table: Curves) -> Claim:
+def _knows_what_was_seen(table: Curves, control: Curves) -> Claim:
     ratio = table.ratio["policy"]
+
+    def decided(table: Curves) -> Verdict:
+        return verdict(follows_sight([table], "policy"), seen_above_unseen(table, "policy"))
+
     return Claim(
         "F3",
         STATEMENTS["F3"],
-        verdict(follows_sight([table], "policy"), seen_above_unseen(table, "policy")),
+        decided(table),
         ratio.mean,
         ratio.interval,
         "observer's D_JS between next-step policies, swaps in view over swaps out of view, 5×5 agents",
         f"reproduced: {FOLLOWS_SIGHT}; partly: {MORE_IN_VIEW}",
         paper="Fig. 12a, right: falls with distance, without a hard boundary",
+        control=if_measured(control.ratio["policy"].mean),
         detail={
             "agreement": agreement([table], "policy"),
             "in_view": table.in_view.observer["policy"].mean,
             "out_of_view": table.out_of_view.observer["policy"].mean,
             "pairs": table.pairs,
+            "control": {
+                "in_view": control.in_view.observer["policy"].mean,
+                "out_of_view": control.out_of_view.observer["policy"].mean,
+                "by_the_same_rule": decided(control),
+            },
         },
     )
 

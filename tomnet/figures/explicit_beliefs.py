@@ -8,7 +8,6 @@ from matplotlib.colors import PowerNorm
 from matplotlib.figure import SubFigure
 from matplotlib.patches import Rectangle
 
-from ..experiments.analysis.belief_forecast import BeliefForecast
 from ..experiments.analysis.examples import PlainSnapshot
 from ..experiments.explicit_beliefs import Tables
 from ..experiments.sally_anne.swap_curves import Curves, Who
@@ -17,11 +16,12 @@ from ..world.levels import LETTERS
 from . import style
 from .gridworld import OCCUPANCY, draw_agent, draw_level
 from .panels import Panel, Panels
-from .swap_curves import NARROW_AND_WIDE, condition_legend, condition_lines, named, said, side_by_side
+from .swap_curves import CONTROL, NARROW_AND_WIDE, condition_legend, condition_lines, named, said, side_by_side
 
 SIDES = {"in_view": "swap in view", "out_of_view": "swap out of view"}
 COSTS = {
-    "truth": ("forecast of the truth", "X", style.NO_PAST, True),
+    "truth": ("forecast of the truth", "P", style.ORANGE, True),
+    "control": (*CONTROL, True),
     "observer": ("ToMnet", "o", style.NETWORK, True),
     "entropy": ("agents' own entropy", "D", style.IDEAL, False),
 }
@@ -55,8 +55,9 @@ def panels(tables: Tables) -> Panels:
                 "d",
                 "The cost of foretelling beliefs",
                 "Cross-entropy with the agents' beliefs for each field of view: of a forecast that everyone believes "
-                "the truth, of ToMnet, and the agents' own entropy, the least possible.",
-                lambda place: _costs(place, tables.forecast),
+                "the truth, of an observer that sees the query only, of ToMnet, and the agents' own entropy, the least "
+                "possible.",
+                lambda place: _costs(place, tables),
             ),
         )
     }
@@ -107,19 +108,21 @@ def _curves(place: SubFigure, natural: dict[str, Curves]) -> None:
     condition_legend(place, NARROW_AND_WIDE)
 
 
-def _costs(place: SubFigure, rows: list[BeliefForecast]) -> None:
+def _costs(place: SubFigure, tables: Tables) -> None:
     axes = place.subplots()
-    x = np.arange(len(rows))
+    rows, x = tables.forecast, np.arange(len(tables.forecast))
+    columns = {cost: [getattr(row, cost) for row in rows] for cost in ("truth", "observer", "entropy")}
+    columns["control"] = [row.observer for row in tables.control]
     handles = []
-    for shift, (cost, (label, marker, colour, filled)) in zip((-0.15, 0, 0.15), COSTS.items()):
+    for shift, (cost, (label, marker, colour, filled)) in zip((-0.24, -0.08, 0.08, 0.24), COSTS.items()):
         mark = {} if filled else {"markerfacecolor": "white"}
-        costs = [getattr(row, cost) for row in rows]
+        costs = columns[cost]
         style.network_points(axes, x + shift, costs, colour=colour, marker=marker, **mark)
         handles.append(style.sign(label, marker, colour, filled=filled))
     axes.set_xticks(x, [named(row.condition) for row in rows])
     axes.set(ylabel="nats, all objects")
     axes.set_ylim(bottom=0)
-    place.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    place.legend(handles=handles, loc="outside lower center", ncols=2)
 
 
 def captions(tables: Tables) -> dict[str, str]:
@@ -141,7 +144,9 @@ def captions(tables: Tables) -> dict[str, str]:
             f"{first}Swaps in view and out of view change the beliefs of 3×3 agents by {sides('agents', '3x3')} nats "
             f"of D_JS and those of 9×9 agents by {sides('agents', '9x9')}; ToMnet predicts {sides('observer', '3x3')}, "
             f"and {sides('observer', '9x9')} (c). Foretelling what held-out agents say costs ToMnet "
-            f"{style.plain(everyone.observer.mean)} nats, a forecast of the truth {style.plain(everyone.truth.mean)}; "
+            f"{style.plain(everyone.observer.mean)} nats, an observer without a theory of mind, which sees the query "
+            f"only, {style.plain(tables.control[-1].observer.mean)}, a forecast of the truth "
+            f"{style.plain(everyone.truth.mean)}; "
             f"the agents' own entropy is {style.plain(everyone.entropy.mean)} (d)."
         )
     }

@@ -12,7 +12,18 @@ from ..world.levels import LETTERS
 from . import style
 from .gridworld import draw_field_of_view, draw_query, draw_trajectory, with_subgoal
 from .panels import Panel, Panels
-from .swap_curves import ACROSS, COLOURS, GAMMA_SIGNS, WHO, said, shade_view, side_by_side
+from .swap_curves import (
+    ACROSS,
+    COLOURS,
+    CONTROL,
+    GAMMA_SIGNS,
+    WHO,
+    from_zero,
+    said,
+    series,
+    shade_view,
+    side_by_side,
+)
 
 
 def panels(tables: Tables) -> Panels:
@@ -49,8 +60,9 @@ def panels(tables: Tables) -> Panels:
             Panel(
                 "a",
                 "What a swap does to the next step",
-                "D_JS between next-step policies with and without a swap, by swap distance: agents left, ToMnet right.",
-                lambda place: _policies(place, natural),
+                "D_JS between next-step policies with and without a swap, by swap distance: agents left; right ToMnet, "
+                "and an observer that sees the query only.",
+                lambda place: _policies(place, natural, tables.control),
             ),
             Panel(
                 "b",
@@ -106,9 +118,15 @@ def _turning(place: SubFigure, table: TurningTable) -> None:
     style.legend_above(axes, handles)
 
 
-def _policies(place: SubFigure, natural: dict[str, Curves]) -> None:
-    for axes in side_by_side(place, natural, [("5x5", "policy", "o", style.NETWORK)]):
+def _policies(place: SubFigure, natural: dict[str, Curves], control: dict[str, Curves]) -> None:
+    both = side_by_side(place, natural, [("5x5", "policy", "o", style.NETWORK)])
+    label, marker, colour = CONTROL
+    series(both[1], control["5x5"], "observer", "policy", marker=marker, colour=colour, shift=0.12)
+    from_zero(*both)
+    for axes in both:
         shade_view(axes, natural["5x5"].reach)
+    handles = [style.sign("ToMnet", "o", style.NETWORK, line=True), style.sign(label, marker, colour, line=True)]
+    place.legend(handles=handles, loc="outside lower center", ncols=len(handles))
 
 
 def _successors(place: SubFigure, natural: dict[str, Curves]) -> None:
@@ -120,7 +138,7 @@ def _successors(place: SubFigure, natural: dict[str, Curves]) -> None:
 
 
 def captions(tables: Tables) -> dict[str, str]:
-    turning, natural = tables.turning_back, tables.natural["5x5"]
+    turning, natural, control = tables.turning_back, tables.natural["5x5"], tables.control["5x5"]
 
     def drop(side: dict[str, PairMean]) -> str:
         return style.percent(round(side["drop"].mean, 2) + 0.0)  # no "−0%"
@@ -143,7 +161,9 @@ def captions(tables: Tables) -> dict[str, str]:
             f"The natural Sally-Anne test, 5×5 agents, {natural.pairs} pairs of worlds; grey: in view. D_JS between "
             f"next-step policies is {policy(natural.in_view.agents)} nats for swaps in view and "
             f"{policy(natural.out_of_view.agents)} out of view; ToMnet's predictions move by "
-            f"{policy(natural.in_view.observer)} and {policy(natural.out_of_view.observer)} (a). Out of view, its "
+            f"{policy(natural.in_view.observer)} and {policy(natural.out_of_view.observer)}, those of an observer "
+            "without a theory of mind, which sees the query only, by "
+            f"{policy(control.in_view.observer)} and {policy(control.out_of_view.observer)} (a). Out of view, ToMnet's "
             f"successor maps for γ = {GAMMAS[-1]} move by {said(natural.out_of_view.observer[longest])} nats, the "
             f"agents' own by {said(natural.out_of_view.agents[longest])} (b)."
         ),

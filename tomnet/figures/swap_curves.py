@@ -12,6 +12,7 @@ from ..experiments.claims.statistics import Estimate
 from ..experiments.sally_anne.swap_curves import Curves, Who
 from . import style
 
+CONTROL = ("query only", "X", style.NO_PAST)  # an observer without a theory of mind: label, marker, colour
 WHO: dict[Who, str] = {"agents": "agents", "observer": "ToMnet's prediction"}
 COLOURS = {"agents": style.HAPPENED, "observer": style.NETWORK}
 NARROW_AND_WIDE = ("3x3", "9x9")  # the two conditions that are set beside each other

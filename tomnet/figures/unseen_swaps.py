@@ -1,5 +1,6 @@
 """Figure A1: an observer that was trained without a single swap, beside the agents."""
 
+from ..experiments.sally_anne.swap_curves import Curves
 from ..experiments.unseen_swaps import Tables
 from .false_beliefs_mixed import policies, successors
 from .panels import Panel, Panels
@@ -42,9 +43,7 @@ def panels(tables: Tables) -> Panels:
 
 
 def captions(tables: Tables) -> dict[str, str]:
-    natural = tables.natural
-
-    def sides(name: str, what: str) -> str:
+    def sides(name: str, what: str, natural: dict[str, Curves] = tables.natural) -> str:
         return " and ".join(said(side.observer[what]) for side in (natural[name].in_view, natural[name].out_of_view))
 
     return {
@@ -52,6 +51,8 @@ def captions(tables: Tables) -> dict[str, str]:
             "A ToMnet that never saw a swap in training, on the natural Sally-Anne test. For swaps in view and out of "
             f"view, its next-step policies move by {sides('3x3', 'policy')} nats of D_JS for 3×3 agents and by "
             f"{sides('9x9', 'policy')} for 9×9 agents (a), its beliefs by {sides('3x3', 'belief')} and by "
-            f"{sides('9x9', 'belief')} (b). Compare Figs. 12c-d and 13c, by a ToMnet that did see swaps."
+            f"{sides('9x9', 'belief')} (b). The policies predicted by an observer without a theory of mind, which sees "
+            f"the query only, move by {sides('3x3', 'policy', tables.control)} and by "
+            f"{sides('9x9', 'policy', tables.control)}. Compare Figs. 12c-d and 13c, by a ToMnet that did see swaps."
         )
     }

@@ -24,7 +24,7 @@ from ..figures.panels import Panel, compose, render
 from ..figures.style import NOTHING
 from ..support.files import write_atomically, write_json
 from .pages import html_page, write_pages
-from .results import SIGNS, measured, number_text
+from .results import SIGNS, beside, measured, number_text
 
 TITLE = "Machine Theory of Mind: the report"
 ABOUT = (
@@ -175,9 +175,18 @@ def _claim(claim: Claim, experiment: Experiment) -> str:
         f"<details><summary>how it is decided</summary>{details}</details></td>"
         f'<td class="wordy">{_verdict(claim.verdict)}</td>'
         f'<td data-label="measured">{value}<span class="unit">{escape(claim.unit)}</span></td>'
-        f"{_cell('ideal, or the agents themselves', number_text(claim.reference))}"
+        f"{_reference(claim)}"
         f"{_cell('paper', claim.paper or NOTHING)}</tr>"
     )
+
+
+def _reference(claim: Claim) -> str:
+    """What the measured value stands beside."""
+    more = "".join(
+        f'<span class="unit">{escape(who)}: {escape(text)}</span>' for who, text in beside(vars(claim)).items()
+    )
+    cell = _cell("ideal, or the agents themselves", number_text(claim.reference))
+    return cell.replace(' class="empty"', "").replace("</td>", f"{more}</td>") if more else cell
 
 
 def _unknown_claim(id: str, experiment: Experiment, waits: bool) -> str:

@@ -18,6 +18,7 @@ from ..support.files import read_json
 SIGNS = {"reproduced": "✓", "partly": "◐", "not reproduced": "✗", "waiting": "…", "not evaluated": "–"}
 BEGIN, END = "<!-- written by `tomnet results` -->", "<!-- up to here -->"
 WAITED_FOR = "these agents are awaited"
+CONTROL = "an observer without a theory of mind"
 HEADLINES = {"false-beliefs-mixed": "F5"}  # whose number stands for the experiment; otherwise that of its first claim
 
 
@@ -110,17 +111,27 @@ def _experiment(experiment: Experiment, results: Mapping[str, Any]) -> str:
     )
 
 
+def beside(claim: Mapping[str, Any]) -> dict[str, str]:
+    """What else a claim's number stands beside, where it was measured: in words, by who it is of."""
+    control = claim.get("control")
+    return {} if control is None else {CONTROL: number_text(control)}
+
+
 def _claim(id: str, claim: Mapping[str, Any]) -> str:
     verdict = claim["verdict"] or "waiting"
     title = f"### {id}\n\n**{STATEMENTS[id]}.** {SIGNS[verdict]} {verdict}"
     if not claim["verdict"]:
         return title
-    return f"""{title}
-
-- measured: {_number(claim)}
-- ideal observer, or the agents themselves: {number_text(claim["agents"] if claim["ideal"] is None else claim["ideal"])}
-- the paper: {claim["paper"] or NOTHING}
-- rule: {claim["decided_by"]}"""
+    told = {
+        "measured": _number(claim),
+        "ideal observer, or the agents themselves": number_text(
+            claim["agents"] if claim["ideal"] is None else claim["ideal"]
+        ),
+        **beside(claim),
+        "the paper": claim["paper"] or NOTHING,
+        "rule": claim["decided_by"],
+    }
+    return f"{title}\n\n" + "\n".join(f"- {name}: {text}" for name, text in told.items())
 
 
 def _number(claim: Mapping[str, Any], brief: bool = False) -> str:

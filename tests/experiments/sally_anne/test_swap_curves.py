@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tomnet.experiments import explicit_beliefs, false_beliefs, false_beliefs_mixed, unseen_swaps
+from tomnet.experiments.claims.claim import Claim
 from tomnet.experiments.claims.statistics import Estimate
 from tomnet.experiments.sally_anne.natural_swaps import Effects
 from tomnet.experiments.sally_anne.specs import MIXED
@@ -155,8 +156,9 @@ def turning(in_view: float, out_of_view: float, by: float = 0.02) -> TurningTabl
     )
 
 
-def five(turning_back: TurningTable, made: Effects) -> false_beliefs.Tables:
-    return false_beliefs.Tables(turning_back, [], {"5x5": curves(made, SIZE)})
+def five(turning_back: TurningTable, made: Effects, unread: Effects | None = None) -> false_beliefs.Tables:
+    control = curves(unread or effects(2, lambda far: 0.1), SIZE)
+    return false_beliefs.Tables(turning_back, [], {"5x5": curves(made, SIZE)}, {"5x5": control})
 
 
 @pytest.mark.parametrize(
@@ -192,6 +194,16 @@ def test_natural_swaps(observer, natural, long_run):
     assert verdicts(false_beliefs, tables) == {"F2": "reproduced", "F3": natural, "F4": long_run}
 
 
+def test_who_sees_the_query_only_stands_beside_and_decides_nothing():
+    for unread, ratio, alone in ((lambda far: 0.1, 1.0, "not reproduced"), (knowing(2), 7.9, "reproduced")):
+        made = effects(2, lambda far: 0.2 if far <= 2 else 0.1)
+        claim = false_beliefs._claims(five(turning(0.9, 0.0), made, effects(2, unread)))[1]
+        assert (claim.id, claim.verdict) == ("F3", "partly")
+        assert claim.value == pytest.approx(2.0)
+        assert claim.control == pytest.approx(ratio, abs=0.1)
+        assert claim.detail["control"]["by_the_same_rule"] == alone
+
+
 def test_a_long_run_no_more_moved_than_the_next_step():
     made = effects(2, knowing(2))
     made.observer["successor"][:, 2] = made.observer["policy"] - 0.001
@@ -225,13 +237,20 @@ def test_who_sees_what():
     assert verdicts(false_beliefs_mixed, replace(tables, natural=natural(knowing)))["F5"] == "reproduced"
     same_for_all = natural(lambda reach: knowing(2))
     assert verdicts(false_beliefs_mixed, replace(tables, natural=same_for_all))["F5"] == "not reproduced"
-    assert verdicts(unseen_swaps, unseen_swaps.Tables(natural(knowing))) == {"F6": "reproduced"}
-    assert verdicts(unseen_swaps, unseen_swaps.Tables(natural(lambda reach: lambda far: 0.1))) == {
-        "F6": "not reproduced"
-    }
+    assert never_swapped(natural(knowing)).verdict == "reproduced"
+    assert never_swapped(natural(lambda reach: lambda far: 0.1)).verdict == "not reproduced"
     faint = natural(lambda reach: lambda far: 1e-4 * knowing(reach)(far))
-    assert verdicts(unseen_swaps, unseen_swaps.Tables(faint)) == {"F6": "not reproduced"}
-    assert verdicts(unseen_swaps, unseen_swaps.Tables(natural(lambda reach: knowing(2)))) == {"F6": "partly"}  # order
+    assert never_swapped(faint).verdict == "not reproduced"
+    in_order_only = never_swapped(same_for_all)
+    assert in_order_only.verdict == "partly"
+    assert in_order_only.control == pytest.approx(0.0, abs=1e-9)
+    assert in_order_only.detail["control"]["by_the_same_rule"] == "partly"
+
+
+def never_swapped(tables) -> Claim:
+    """F6, beside an observer that sees the query only: it may know that what is near matters, and not to whom."""
+    (claim,) = unseen_swaps._claims(unseen_swaps.Tables(tables, natural(lambda reach: knowing(2))))
+    return claim
 
 
 def test_beliefs_said_aloud():
@@ -248,3 +267,5 @@ def test_beliefs_said_aloud():
         share = Estimate(0.8, low, 0.9, 10)
         changed = replace(tables, forecast=[replace(tables.forecast[-1], share=share)])
         assert verdicts(explicit_beliefs, changed)["B1"] == verdict
+    claim = explicit_beliefs._claims(tables)[0]
+    assert (claim.control, claim.detail["control"]["by_the_same_rule"]) == (0.3, "partly")

@@ -19,6 +19,7 @@ class Claim:
     paper: str | None = None  # the paper's own figure, where it gives one
     ideal: float | None = None  # the exact observer's figure, where one exists
     agents: float | None = None  # what the agents themselves do, where there is no exact observer
+    control: float | None = None  # of an observer without a theory of mind, where one was asked
     detail: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @property

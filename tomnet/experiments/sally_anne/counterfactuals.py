@@ -28,7 +28,7 @@ def check_observer(observer: ToMnet, world: World, heads: tuple[str, ...]) -> No
         raise BadSetting("size", world.size, f"this observer knows grids of {config.size}")
     if config.objects != world.kinds:
         raise BadSetting("objects", world.kinds, f"this observer knows {config.objects}, the subgoal included")
-    if not config.mental:
+    if not config.mental and config.character != "none":  # one that reads nothing at all serves as a control
         raise BadSetting("mental", config.mental, "only an observer with a mental net knows what has just happened")
     for head in heads:
         if head not in config.heads:
@@ -67,12 +67,12 @@ def _predict_counterfactuals(
     character, _ = observer.characterise(history.past, history.past_real, capacity=capacity.past)
     assert history.recent is not None  # a query in mid-episode has what came before it
     mental, _ = observer.mentalise(history.recent, character.mean, capacity)
-    assert mental is not None  # check_observer has seen to it
     worlds = queries.agent_cell.shape[0]
 
     def for_each_world(known: Array) -> Array:
-        return jnp.broadcast_to(known, (worlds, *known.shape)).reshape(-1, *known.shape[1:])
+        return jnp.broadcast_to(known, (worlds, *known.shape)).reshape(worlds * len(known), *known.shape[1:])
 
     query = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), queries)
-    told = observer.predict(for_each_world(character.mean), query, for_each_world(mental.mean))
+    minds = None if mental is None else for_each_world(mental.mean)
+    told = observer.predict(for_each_world(character.mean), query, minds)
     return jax.tree.map(lambda leaf: leaf.reshape(worlds, -1, *leaf.shape[1:]), told.probabilities())

@@ -47,3 +47,16 @@ def spec(
 def mixed_spec(preset: Preset, *, home: str | None = None) -> ObserverSpec:
     """The one observer of the mixed population; behaviour is section 3.4's affair, beliefs are section 3.5's."""
     return spec("mixed", preset, MIXED, beliefs=True, training=LONG_TRAINING, home=home)
+
+
+def control_spec(preset: Preset, *, home: str | None = None) -> ObserverSpec:
+    """An observer without a theory of mind: it sees the query alone, and nothing of the agent that it is asked about.
+
+    It is trained as the mixed one is, on as many encounters, but with swaps as often as the world has them. Who has
+    seen the episode knows whether there was one; to who has not, drawing them more often would be a lie about how
+    often agents are wrong.
+    """
+    mixed = mixed_spec(preset, home=home)
+    observer = dataclasses.replace(mixed.observer, character="none", mental=False)
+    training = dataclasses.replace(mixed.training, swap_probability=None)
+    return dataclasses.replace(mixed, name="control", observer=observer, training=training)
