@@ -14,6 +14,7 @@ from tomnet.experiments.belief_embeddings import (
     MixedUp,
     _cloud,
     _unevenness,
+    best_order,
     class_means,
     kendall,
     principal_axes,
@@ -88,13 +89,21 @@ def test_principal_axes_of_points_on_a_line():
 
 def test_a_regular_tetrahedron_is_even_and_a_square_is_not():
     corners = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], float)
-    kinds = np.repeat(np.arange(4), 3)
-    jitter = np.tile([[0.1, 0, 0], [-0.1, 0, 0], [0, 0, 0]], (4, 1))
-    assert _unevenness(corners[kinds] + jitter, kinds) == pytest.approx(1)
+    jitter = np.array([[0.1, 0, 0], [-0.1, 0, 0], [0, 0, 0]])  # of three networks
+    assert _unevenness(corners + jitter[:, None]) == pytest.approx(1)
     square = np.array([[0, 0], [0, 1], [1, 1], [1, 0]], float)
-    assert _unevenness(square[kinds], kinds) == pytest.approx(math.sqrt(2))
-    assert math.isnan(_unevenness(corners[:3], np.arange(3)))
-    assert np.allclose(class_means(corners[kinds] + jitter, kinds, 4), corners)
+    assert _unevenness(square[None]) == pytest.approx(math.sqrt(2))
+    kinds = np.repeat(np.arange(4), 3)
+    assert np.allclose(class_means(corners[kinds] + np.tile(jitter, (4, 1)), kinds, 4), corners)
+
+
+def test_an_order_that_shows_along_no_single_axis_may_show_in_a_plane():
+    """Five points on a slope of the plane, and the same with two neighbours exchanged."""
+    width = np.array([0, 3, 5, 7, 9])
+    slope = np.outer(width, [1.0, 1.0]) + 20 * np.outer([1, -1, 1, -1, 1], [1.0, -1.0])
+    assert abs(kendall(slope[:, 0], width)) < 0.8
+    assert best_order(slope, width) == 1
+    assert best_order(np.outer([0, 3, 5, 9, 7], [1.0, 2.0]), width) == pytest.approx(0.8)
 
 
 def test_a_cloud_is_as_wide_as_its_points_and_their_posteriors():
@@ -123,6 +132,13 @@ def test_verdicts_on_fields_of_view():
     assert verdicts(fields__hard=mixed_up(0.3, 0.5))["B3"] == "partly"
     assert verdicts(fields__hard=mixed_up(0.01, 0.001))["B3"] == "not reproduced"
     assert verdicts(fields__hard=mixed_up(math.nan, math.nan))["B3"] == "not reproduced"
+
+
+def test_the_softer_order_is_told_and_decides_nothing():
+    tables = with_changed(belief_embeddings_tables(), ("fields", "order"), 0.6)
+    claim = belief_embeddings._claims(tables)[0]
+    assert (claim.id, claim.verdict) == ("B3", "partly")
+    assert [value for name, value in claim.detail.items() if name.startswith("softer")] == [1.0]
 
 
 def test_verdicts_on_preferred_objects():

@@ -228,14 +228,49 @@ def test_a_field_that_turns():
     assert subspecies.circulation(outwards, query) == pytest.approx(0, abs=1e-9)
 
 
-def test_gaps_are_relative_to_training():
+def generalisation(trained: dict[str, list[float]], tested: dict[str, list[float]]) -> table_a1.Generalisation:
+    parts = {"training": trained, "held out": tested}
     losses = {
-        ("training", "both", ()): {head: np.array([1.0, 1.0, 1.0]) for head in HEADS},
-        ("held out", "both", ()): {head: np.array([1.0, 1.2]) for head in HEADS},
+        (part, name, ()): {head: np.array(values) for head in HEADS}
+        for part, by_name in parts.items()
+        for name, values in by_name.items()
     }
-    table = table_a1.generalisation_table(losses)["action"]
+    return table_a1.generalisation_table(losses)["action"]
+
+
+def test_gaps_are_relative_to_training():
+    none = {"none": [2.0, 2.0, 2.0]}
+    table = generalisation({"both": [1.0, 1.0, 1.0]} | none, {"both": [1.0, 1.2]} | {"none": [2.0, 2.0]})
     assert table.gap.mean == pytest.approx(0.1)
     assert table.gap.interval == pytest.approx((0.1 - 0.196, 0.1 + 0.196))
+    assert (table.beside_none.mean, table.beside_none.interval) == (table.gap.mean, table.gap.interval)
+
+
+def test_agents_that_are_harder_for_everyone_are_no_gap_beside_none():
+    trained, tested = [1.0, 2.0, 3.0], [1.5, 3.0]
+    table = generalisation(
+        {"both": trained, "none": [2 * loss for loss in trained]},
+        {"both": tested, "none": [2 * loss for loss in tested]},
+    )
+    assert table.gap.mean == pytest.approx(0.125)
+    assert table.beside_none.mean == pytest.approx(0)
+    assert table.beside_none.interval == pytest.approx((0, 0))  # network by network the same share
+
+
+def test_the_softer_gap_is_told_and_decides_nothing(deep):
+    deep = with_changed(deep, ("generalisation", "action", "gap", "mean"), 0.06)
+    claim = deep_rl_agents._claims(deep)[2]
+    assert (claim.id, claim.verdict) == ("D3", "partly")
+    (softer,) = [value for name, value in claim.detail.items() if name.startswith("softer")]
+    assert softer["action"] == pytest.approx([0.02, -0.01, 0.05])
+
+
+def test_losses_in_means_are_of_one_object_and_one_discount(deep):
+    row = deep.losses[0]
+    whole = replace(row, loss=Estimate(3.0, 1.5, 6.0, 9))
+    assert replace(whole, head="action").mean_loss == Estimate(3.0, 1.5, 6.0, 9)
+    assert replace(whole, head="consumption").mean_loss == Estimate(0.6, 0.3, 1.2, 9)
+    assert replace(whole, head="successor").mean_loss == Estimate(1.0, 0.5, 2.0, 9)
 
 
 def test_cuts_are_relative_to_none_and_leads_are_paired():
@@ -304,6 +339,21 @@ def test_an_observer_without_nets_cannot_be_shuffled(evaluated):
     rows = evaluated[deep_rl_agents].tables.losses
     assert {(row.observer, row.shuffled) for row in rows} == set(PAPER)
     assert all((row.rise is not None) == bool(row.shuffled) for row in rows)
+
+
+def test_intervals_are_over_networks(evaluated):
+    """Of 24 agents, six networks: those that differ only in what they prefer are not independent."""
+    tables = evaluated[deep_rl_agents].tables
+    counted = [row.loss for row in tables.losses] + [row.rise for row in tables.losses if row.rise]
+    counted += [part for by_name in tables.cuts.values() for cut in by_name.values() for part in (cut.cut, cut.lead)]
+    counted += [part for row in tables.floor.heads.values() for part in (row.floor, row.excess)]
+    counted += [tables.floor.policy, *(read_out.accuracy for read_out in tables.species.values())]
+    embedded = evaluated[agent_embeddings].tables
+    counted += [*embedded.divergence.all, embedded.read_outs["species"].all_neighbours.accuracy]
+    assert {one.count for one in counted} == {6}
+    assert {row.gap.count for row in tables.generalisation.values()} == {12}
+    assert {one.count for by_species in embedded.divergence.species.values() for one in by_species} == {2}
+    assert embedded.read_outs["object"].all_neighbours.accuracy.count == 4  # the blind are not asked
 
 
 def test_held_out_networks_are_the_ones_met(evaluated):

@@ -53,7 +53,9 @@ def deep_rl_agents_tables() -> deep_rl_agents.Tables:
         losses=loss_rows(),
         cuts={head: {name: cut(head, name) for name in OBSERVERS} for head in HEADS},
         generalisation={
-            head: table_a1.Generalisation(*both[head], around(0.01, 0.03), both[head][1] / both[head][0] - 1)
+            head: table_a1.Generalisation(
+                *both[head], around(0.01, 0.03), around(0.02, 0.03), both[head][1] / both[head][0] - 1
+            )
             for head in HEADS
         },
         floor=table_a1.Floor(

@@ -163,6 +163,7 @@ def belief_embeddings_tables() -> belief_embeddings.Tables:
             easy=MixedUp(("blind", "3x3"), over(0.02, 0.01)),
             along=[0.0, 1.0, 2.0, 3.0, 4.0],
             order=1.0,
+            order_in_plane=1.0,
         ),
         objects=belief_embeddings.Objects(
             accuracy=over(0.9, 0.02),

@@ -215,6 +215,15 @@ def test_numbers_behind_the_figures():
         assert all(len(row) == len(table.columns) for row in table.rows)
 
 
+def test_table_a1_is_told_in_sums_and_in_the_means_that_the_papers_figures_look_like():
+    action, consumption, successor = numbers_for(hand_made("deep-rl-agents"))
+    for table in (action, consumption, successor):
+        assert all(len(row) == len(table.columns) for row in table.rows)
+    assert action.rows[0] == ("none", "1.140 [1.13, 1.15]", "1.14", "1.120 [1.11, 1.13]", "1.12")
+    assert consumption.rows[0][4:] == ("0.360 [0.35, 0.37]", "0.072", "0.36")  # of five objects
+    assert successor.rows[0][4:] == ("2.530 [2.52, 2.54]", "0.843", "2.53")  # of three discounts
+
+
 def test_figures_never_train_or_evaluate():
     """They may know the world's words, results and their tables; never networks, agents or ideal observers."""
     allowed = {

@@ -38,7 +38,7 @@ from .analysis.subspecies import Fields, Subspecies, fields_table, hand_table, s
 from .analysis.three_species import SPECIES, species_evaluation_sets, species_spec
 from .claims.claim import Claim, verdict
 from .claims.statements import STATEMENTS
-from .claims.statistics import UNKNOWN, Estimate, mean_interval
+from .claims.statistics import UNKNOWN, Estimate, by_network, mean_interval
 from .experiment import Experiment, ObserverSpec, Preset
 from .presets import DEEP_OBSERVER, DEEP_TRAINING
 
@@ -152,10 +152,8 @@ def _dimensions(met: EvaluationSet, reading: Reading) -> list[Dimension]:
 
 def divergence_table(met: EvaluationSet, nats: np.ndarray, of_object: list[int]) -> Divergence:
     """`of_object`: the dimensions that carry the object."""
-    each = met.means(nats)
-    species = {
-        name: [mean_interval(column) for column in each[met.species == kind].T] for kind, name in enumerate(SPECIES)
-    }
+    each, kinds = met.network_means(nats), met.network_species
+    species = {name: [mean_interval(column) for column in each[kinds == kind].T] for kind, name in enumerate(SPECIES)}
     told = [species[SPECIES[BLIND]][dimension] for dimension in of_object]
     most = max(told, key=lambda nats: nats.mean) if told else UNKNOWN
     return Divergence([mean_interval(column) for column in each.T], species, most)
@@ -175,13 +173,13 @@ def read_out_table(
         (learnt, true), (known, tested) = (
             [values[part][asked[part]] for part in ("training", "held out")] for values in (labels, points)
         )
-        who = met["held out"].who[asked["held out"]]
+        network = met["held out"].network[met["held out"].who[asked["held out"]]]
 
         def told_from(chosen: list[int], how: str) -> FactorReadOut:
             if not chosen:
                 return FactorReadOut([], NOT_AT_ALL, None)
             told = READ_OUTS[how](known[:, chosen], learnt, tested[:, chosen])
-            right = np.array([(told == true)[who == agent].mean() for agent in np.unique(who)])
+            right = by_network((told == true).astype(float), network)
             return FactorReadOut(chosen, mean_interval(right), confusion(true, told, kinds))
 
         own = dimensions_of(dimensions, factor)
@@ -233,7 +231,8 @@ def _claims(tables: Tables) -> list[Claim]:
             f"neighbours, ≥ {OBJECT_TOLD:.2f}; blind agents' mean KL ≤ {AT_PRIOR} nats in every dimension that carries "
             f"the object; every dimension either used (mean KL > {USED} nats) or collapsed (< {COLLAPSED}), and at "
             "least one of each",
-            paper="two dimensions for the species, two for the object, four collapsed; no accuracies given",
+            paper="Fig. 8: “first two dimensions” for the species, “next two dimensions” for the object, “collapsed to "
+            "the prior in the remaining four dimensions”; no accuracies given",
             detail=conditions
             | {which: round(accuracy.mean, 4) for which, (accuracy, _) in goals.items()}
             | {
@@ -254,7 +253,7 @@ def _claims(tables: Tables) -> list[Claim]:
             f"two clusters of e_char, found without labels (BIC at least {CLEAR_GAIN:g} below that of one, silhouette "
             f"≥ {CLEAR_GAP}), that tell the networks' own handedness (share ≥ {SAME_HANDS}; 95% interval of the "
             "correlation along the clusters' axis above 0); partly: either two such clusters or such a correlation",
-            paper="two clusters, shown by their policies",
+            paper="Fig. 9: “clustered sighted/stateless test agents into two subcategories”, shown by their policies",
             detail={
                 "BIC gain": round(found.gain, 3),
                 "silhouette": found.silhouette,

@@ -90,7 +90,9 @@ def _turns_back(table: TurningTable) -> Claim:
         f"reproduced: for swaps in view at least {DROPS} and {DIFFERS:g} times that for swaps out of view; and the "
         f"agents' order of distances (agreement of at least {AGREES}, among distances that the agents' intervals tell "
         "apart); partly: above the drop out of view, intervals apart",
-        paper="Fig. 11b: near 100% up to distance 2, near 0 beyond, for agents and observer",
+        paper="“when the world changes far away from an agent, that agent will persist with a policy that is founded "
+        "on false beliefs”; that Fig. 11b's bars are near 100% up to distance 2 and near 0 beyond is assumed of its "
+        "picture",
         agents=if_measured(table.gap["agents"].mean),
         detail={
             "agreement": agrees,
@@ -117,7 +119,8 @@ def _knows_what_was_seen(table: Curves, control: Curves) -> Claim:
         ratio.interval,
         "observer's D_JS between next-step policies, swaps in view over swaps out of view, 5×5 agents",
         f"reproduced: {FOLLOWS_SIGHT}; partly: {MORE_IN_VIEW}",
-        paper="Fig. 12a, right: falls with distance, without a hard boundary",
+        paper="Fig. 12a, right: “relatively invariant to changes that occurred out of sight”, “did not, however, learn "
+        "a hard observability boundary”",
         control=if_measured(control.ratio["policy"].mean),
         detail={
             "agreement": agreement([table], "policy"),
@@ -147,7 +150,8 @@ def _knows_the_long_run(table: Curves) -> Claim:
         f"observer's D_JS for swaps out of view, {LONG_RUN} less policy, in nats",
         f"reproduced: interval above 0, at least {SHARE:.0%} of the agents' own, and at least {NOTICEABLE} nats for "
         "the successor maps; partly: the mean is",
-        paper="Fig. 12b: D_JS of successor maps grows with the discount, also beyond the field of view",
+        paper="“corrective behaviour over longer time periods, even when they were not initially visible”; that D_JS "
+        "grows with the discount is assumed of Fig. 12b's picture",
         agents=if_measured(agents),
         detail={name: effect.mean for name, effect in unseen.observer.items()},
     )

@@ -62,13 +62,15 @@ def _claims(tables: Tables) -> list[Claim]:
         GAP,
         f"reproduced: 9×9 above 3×3, intervals apart, and at least {NOTICEABLE} nats, at some distance from {BETWEEN}; "
         "partly: above at each of them",
-        paper="Fig. 12c, right: 9×9 above 3×3 from distance 2 on",
+        paper="“an implicit grasp of how different agents' sensory abilities render them differentially vulnerable to "
+        "acquire false beliefs”; that 9×9 lies above 3×3 from distance 2 on is assumed of Fig. 12c's picture",
         agents=if_measured(gap_at(part.widest, *two, "agents", "policy").mean),
         detail={
             "distance": part.widest,
             "clear_at": part.clear,
             "gaps": {str(far): gap for far, gap in part.gaps.items()},
             "agreement": agreement([natural[name] for name in SIGHTED], "policy"),
+            "softer, above at each distance of these that was measured": part.where_measured,
         },
     )
     return sorted([*swap_claims(tables.agents), knows], key=lambda claim: claim.id)

@@ -175,7 +175,7 @@ def _claims(tables: Tables) -> list[Claim]:
             apart.interval,
             f"captured share of 2-D minus 8-D, where they differ most ({widest})",
             f"reproduced within {ABOUT_AS_WELL}, partly within {NEARLY_AS_WELL}",
-            paper="no substantial difference",
+            paper="“no substantial difference in results”",
             detail={head: round(difference.mean, 4) for head, difference in tables.apart.items()},
         ),
     ]

@@ -342,7 +342,8 @@ def _claims(tables: Tables) -> list[Claim]:
             specialists.interval,
             f"species of {len(ALPHAS)} whose own observer is the best, N_past = 1",
             f"reproduced: all; partly: at least {MOST_SPECIES}",
-            paper="Fig. 3c: better predictions for the species trained on; no number",
+            paper="Fig. 3c: “better predictions about novel agents drawn from the species which it was trained on”; "
+            "no number",
             ideal=float(len(ALPHAS)),
             detail={"best": dict(zip(map(str, ALPHAS), best, strict=True))},
         ),
@@ -354,7 +355,7 @@ def _claims(tables: Tables) -> list[Claim]:
             excess.interval,
             "nats above exact mixture inference, the worse of the two species, N_past = 5",
             f"reproduced ≤ {HIERARCHICAL}, partly ≤ {NEARLY_HIERARCHICAL}",
-            paper="Fig. 3d, beside exact inference; no number",
+            paper="Fig. 3d: “implicitly learns to perform hierarchical inference”; no number",
             ideal=0.0,
         ),
         Claim(
@@ -365,7 +366,7 @@ def _claims(tables: Tables) -> list[Claim]:
             embedding.most_seen.interval,
             "accuracy of the most-seen action from its nearest neighbours, agents with a tie left out",
             f"reproduced ≥ {SEGREGATED}, partly ≥ {HALF_SEGREGATED}; R² of a linear read-out of all counts beside it",
-            paper="Fig. 3b: segregated by action counts; no number",
+            paper="Fig. 3b: “segregated along canonical directions by their empirical action counts”; no number",
             detail={"count_r2": embedding.count_r2, "tied": embedding.tied},
         ),
     ]

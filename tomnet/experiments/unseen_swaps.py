@@ -69,7 +69,7 @@ def _claims(tables: Tables) -> list[Claim]:
             GAP,
             f"reproduced: {IN_ORDER} for each field of view; and 9×9 above 3×3, intervals apart and at least "
             f"{NOTICEABLE} nats, at some distance from {BETWEEN}; partly: one of the two",
-            paper="Fig. A1: qualitatively identical",
+            paper="Fig. A1: “qualitatively identical”",
             agents=if_measured(gap_at(part.widest, *two, "agents", "policy").mean),
             control=if_measured(gap_at(part.widest, *unread, "observer", "policy").mean),
             detail={

@@ -4,7 +4,7 @@ import dataclasses
 
 from ..experiments import deep_rl_agents, goal_inference, goal_snapshots, greedy_agents, random_agents
 from ..experiments.analysis.comparison import Comparison
-from ..experiments.analysis.table_a1 import LossRow
+from ..experiments.analysis.table_a1 import SUMMED, LossRow
 from ..experiments.claims.statistics import Estimate
 from ..experiments.experiment import Result
 from ..experiments.random_agents import BayesDivergence
@@ -83,28 +83,42 @@ SHUFFLED = {
     ("mental",): " + shuffled e_mental",
     ("character", "mental"): " + shuffled both",
 }
+PARTS_SHOWN = ("training agents", "held-out agents")
+LIKE_MEANS = "The paper writes its losses as sums; the figures of its table look like means"
+ON_MEANS = {
+    "action": "",
+    "consumption": f": summed over {SUMMED['consumption']} objects, and their mean. {LIKE_MEANS}.",
+    "successor": f": summed over {SUMMED['successor']} discounts, and their mean. {LIKE_MEANS}.",
+}
 OBSERVERS = {"none": "none", "char": "char net", "mental": "mental net", "both": "both"}
 
 
 def _table_a1(tables: deep_rl_agents.Tables, head: str) -> NumberTable:
     """Table A1, one prediction: ours and the paper's, on agents met in training and on held-out ones."""
-    columns = ("observer", "training agents [95%]", "paper", "held-out agents [95%]", "paper")
+    in_means = SUMMED[head] > 1
+    ours = ("sum [95%]", "mean") if in_means else ("[95%]",)
+    columns = ("observer", *(f"{part}, {what}" for part in PARTS_SHOWN for what in (*ours, "paper")))
     losses = {(row.observer, row.shuffled, row.part): row for row in tables.losses if row.head == head}
     rows = []
     for observer, shuffled in dict.fromkeys((observer, shuffled) for observer, shuffled, _ in losses):
         parts = [losses.get((observer, shuffled, part)) for part in ("training", "held out")]
-        cells = [cell for row in parts for cell in _beside_paper(row)]
+        cells = [cell for row in parts for cell in _beside_paper(row, in_means)]
         rows.append((OBSERVERS[observer] + SHUFFLED[shuffled], *cells))
     floor = tables.floor
     known = {f"rollouts of the agent itself, {floor.encounters} encounters": floor.heads[head].floor}
     if head == "action":
         known["the agent's own policy, the same encounters"] = floor.policy
-    rows += [(name, NOTHING, NOTHING, _with_interval(loss), NOTHING) for name, loss in known.items()]
-    return NumberTable(f"Table A1: losses in nats, {HEAD_NAMES[head]}", columns, tuple(rows))
+    for name, loss in known.items():
+        mean = (plain(loss.mean / SUMMED[head]),) if in_means else ()
+        rows.append((name, *(NOTHING,) * (2 + in_means), _with_interval(loss), *mean, NOTHING))
+    return NumberTable(f"Table A1: losses in nats, {HEAD_NAMES[head]}{ON_MEANS[head]}", columns, tuple(rows))
 
 
-def _beside_paper(row: LossRow | None) -> tuple[str, str]:
-    return (NOTHING, NOTHING) if row is None else (_with_interval(row.loss), plain(row.paper, 2))
+def _beside_paper(row: LossRow | None, in_means: bool) -> tuple[str, ...]:
+    if row is None:
+        return (NOTHING,) * (2 + in_means)
+    mean = (plain(row.mean_loss.mean),) if in_means else ()
+    return (_with_interval(row.loss), *mean, plain(row.paper, 2))
 
 
 def _with_interval(loss: Estimate) -> str:

@@ -52,6 +52,17 @@ def test_f7_asks_for_3x3_above_each_of_the_others():
     assert "F7" not in verdicts(near(0.3, 0.2, 0.2))
 
 
+def test_f7_has_softer_numbers_that_decide_nothing():
+    names = ("3x3", "5x5", "7x7", "9x9")
+    for values, softer in (((0.3, 0.31, 0.2, 0.1), [True, False]), ((0.3, 0.2, 0.2, 0.299), [False, False])):
+        claim = swap_claims({name: table(1, 0.2, near=value) for name, value in zip(names, values)})[-1]
+        assert claim.id == "F7"
+        assert [value for name, value in claim.detail.items() if name.startswith("softer")] == softer
+    between = swap_claims({name: table(1, 0.2, near=value) for name, value in zip(names, (0.3, 0.3, 0.2, 0.1))})[-1]
+    assert between.verdict == "not reproduced"
+    assert [value for name, value in between.detail.items() if name.startswith("softer")] == [True, True]
+
+
 @pytest.mark.parametrize("spread", [0.001, float("nan")], ids=["no pairs", "a single network"])
 def test_what_was_not_measured_is_neither_reproduced_nor_refuted(spread):
     effect = 0.2 if np.isnan(spread) else float("nan")

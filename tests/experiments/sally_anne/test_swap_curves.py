@@ -16,6 +16,7 @@ from tomnet.experiments.sally_anne.swap_curves import (
     SideBySide,
     agreement,
     agreement_interval,
+    beyond_the_edge,
     curves,
     follows_sight,
     parting,
@@ -129,6 +130,24 @@ def test_curves_part_where_the_far_sighted_are_expected_to_notice_more():
     backwards = parting(wide, narrow, "policy")
     assert backwards.clear == []
     assert not backwards.everywhere
+
+
+def test_what_is_just_out_of_view_is_left_out_of_the_softer_ratio():
+    """A soft edge: one cell beyond the view, an observer still expects half of what it does in view."""
+    table = curves(effects(2, lambda far: 0.2 if far <= 2 else 0.1 if far == 3 else 0.02), SIZE)
+    assert table.ratio["belief"].mean == pytest.approx(0.2 / ((0.1 + 7 * 0.02) / 8))
+    assert beyond_the_edge(table, "belief") == pytest.approx(10)
+    assert math.isnan(beyond_the_edge(curves(effects(SIZE, knowing(2)), SIZE), "belief"))  # everything is in view
+
+
+def test_distances_that_were_not_measured_count_against_the_rule_and_not_against_the_softer_number():
+    narrow, wide = (curves(effects(reach, knowing(reach)), SIZE) for reach in (1, 4))
+    rows = [replace(row, pairs=3) if row.distance == 3 else row for row in narrow.by_distance]
+    part = parting(replace(narrow, by_distance=rows), wide, "policy")
+    assert (list(part.gaps), part.everywhere, part.where_measured) == ([2, 4], False, True)
+    assert not parting(wide, narrow, "policy").where_measured
+    nothing = replace(narrow, by_distance=[replace(row, pairs=0) for row in narrow.by_distance])
+    assert not parting(nothing, wide, "policy").where_measured
 
 
 # --- Verdicts

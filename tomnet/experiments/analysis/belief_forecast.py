@@ -13,7 +13,7 @@ from ...episodes.episode import NONE
 from ...episodes.predictions import Predictions
 from ...observer.tomnet import ToMnet
 from ...support.errors import BadSetting
-from ..claims.statistics import Estimate, bootstrap, by_network, captured, mean_interval
+from ..claims.statistics import Estimate, bootstrap, captured, mean_interval
 from .evaluation_set import EvaluationSet, losses_of, read_everything
 
 
@@ -36,8 +36,8 @@ def forecast_rows(
     costs: dict[str, np.ndarray], met: EvaluationSet, conditions: tuple[str, ...]
 ) -> list[BeliefForecast]:
     """For each condition, and last for all of them."""
-    each = {name: by_network(met.means(cost), met.network) for name, cost in costs.items()}
-    kind = met.species[np.unique(met.network, return_index=True)[1]]
+    each = {name: met.network_means(cost) for name, cost in costs.items()}
+    kind = met.network_species
     rows = [_row(name, each, kind == number) for number, name in enumerate(conditions) if (kind == number).any()]
     return [*rows, _row("all", each, np.ones(len(kind), bool))]
 

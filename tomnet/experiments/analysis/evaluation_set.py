@@ -1,7 +1,7 @@
 """Encounters with every agent of a pool, equally many, and what observers make of all those encounters.
 
-A whole evaluation goes through one compiled program, batch by batch. Means are taken over each agent's encounters
-first, so that intervals are over agents.
+A whole evaluation goes through one compiled program, batch by batch. Means are taken over each network's encounters
+first, so that intervals are over networks: agents that differ only in what they prefer are not independent.
 """
 
 import dataclasses
@@ -79,6 +79,16 @@ class EvaluationSet:
     def means(self, values: Any) -> np.ndarray:
         """The mean over each agent's encounters."""
         return self.by_agent(values).mean(1, dtype=np.float64)
+
+    def network_means(self, values: Any) -> np.ndarray:
+        """The mean over the encounters of each network's agents."""
+        agents = self.means(values)
+        return np.stack([agents[self.network == one].mean(0) for one in np.unique(self.network)])
+
+    @property
+    def network_species(self) -> np.ndarray:
+        """Of each network: the number of its condition."""
+        return self.species[np.unique(self.network, return_index=True)[1]]
 
 
 @dataclasses.dataclass(frozen=True)

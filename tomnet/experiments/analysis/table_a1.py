@@ -4,12 +4,15 @@ Cuts, generalisation and the floor are read off the same losses.
 """
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ...agents.population import Part
-from ..claims.statistics import Estimate, bootstrap, mean_interval
+from ...episodes.targets import GAMMAS
+from ...world.gridworld import SUBGOAL_MAZE
+from ..claims.statistics import Estimate, bootstrap, by_network, mean_interval
 from .evaluation_set import EvaluationSet
 from .rollout_baseline import BASELINE_ROLLOUTS, first_encounters
 from .three_species import PARTS
@@ -24,9 +27,10 @@ SHUFFLES = (
     ("both", ("character", "mental")),
 )
 HEADS = ("action", "consumption", "successor")
-# Table A1 of the paper: (observer, what is shuffled) → by head, on training and on test agents. Only shares compare:
-# our losses are sums over objects and discounts, as in its appendix on losses, and rollouts of the agents themselves
-# lose more than its figures.
+SUMMED = {"action": 1, "consumption": SUBGOAL_MAZE.kinds, "successor": len(GAMMAS)}
+"""Over how many objects or discounts a loss is summed, as in the paper's appendix on losses. The figures of its Table
+A1 look like means over them."""
+# Table A1 of the paper: (observer, what is shuffled) → by head, on training and on test agents.
 PAPER = {
     ("none", ()): {"action": (1.14, 1.12), "consumption": (0.34, 0.36), "successor": (2.48, 2.53)},
     ("char", ()): {"action": (0.84, 0.86), "consumption": (0.19, 0.16), "successor": (2.23, 2.21)},
@@ -52,6 +56,12 @@ class LossRow:
     paper: float
     rise: Estimate | None  # what shuffling added
 
+    @property
+    def mean_loss(self) -> Estimate:
+        """Of one object or one discount, as the paper's figures look."""
+        mean, low, high = (value / SUMMED[self.head] for value in (self.loss.mean, *self.loss.interval))
+        return Estimate(mean, low, high, self.loss.count)
+
 
 @dataclasses.dataclass(frozen=True)
 class Cut:
@@ -69,6 +79,9 @@ class Generalisation:
     training: float
     held_out: float
     gap: Estimate
+    beside_none: (
+        Estimate  # the same of `both`'s share of what `none` loses: how much harder the held-out ones are is out
+    )
     paper: float
 
 
@@ -96,11 +109,11 @@ class Floor:
 
 
 Losses = dict[tuple[Any, ...], dict[str, np.ndarray]]
-"""(part, observer, what is shuffled) → the loss of each head, for each encounter or each agent."""
+"""(part, observer, what is shuffled) → the loss of each head, for each encounter or each network."""
 
 
 def loss_rows(means: Losses) -> list[LossRow]:
-    """One row for each part, observer, shuffle and head: means over agents."""
+    """One row for each part, observer, shuffle and head: means over networks."""
     rows = []
     for (part, observer, shuffled), by_head in means.items():
         for head, loss in by_head.items():
@@ -123,23 +136,36 @@ def cut_table(means: Losses) -> dict[str, dict[str, Cut]]:
 def generalisation_table(means: Losses) -> dict[str, Generalisation]:
     table = {}
     for head in HEADS:
-        trained, tested = means["training", "both", ()][head], means["held out", "both", ()][head]
-        gap = float(tested.mean() / trained.mean() - 1)
-        errors = [loss.std(ddof=1) / np.sqrt(len(loss)) / loss.mean() for loss in (trained, tested) if len(loss) > 1]
-        error = float(1.96 * (1 + gap) * np.sqrt(np.square(errors).sum()) if len(errors) == 2 else np.nan)
+        both, none = ({part: means[part, name, ()][head] for part in PARTS} for name in ("both", "none"))
+        nothing = {part: np.ones_like(loss) for part, loss in both.items()}
+        training, held_out = (float(both[part].mean()) for part in ("training", "held out"))
         training_paper, test_paper = PAPER["both", ()][head]
-        over = Estimate(gap, gap - error, gap + error, len(trained) + len(tested))
-        table[head] = Generalisation(float(trained.mean()), float(tested.mean()), over, test_paper / training_paper - 1)
+        paper = test_paper / training_paper - 1
+        table[head] = Generalisation(training, held_out, _gap(both, nothing), _gap(both, none), paper)
     return table
+
+
+def _gap(losses: Mapping[str, np.ndarray], beside: Mapping[str, np.ndarray]) -> Estimate:
+    """How far the ratio of two losses on held-out networks lies above that on training networks, by the delta method:
+    the two groups are independent, the losses of one network are not."""
+    ratio = {part: losses[part].mean() / beside[part].mean() for part in PARTS}
+    gap = float(ratio["held out"] / ratio["training"] - 1)
+    each = [losses[part] / losses[part].mean() - beside[part] / beside[part].mean() for part in PARTS]
+    errors = [off.std(ddof=1) / np.sqrt(len(off)) for off in each if len(off) > 1]
+    error = float(1.96 * (1 + gap) * np.sqrt(np.square(errors).sum()) if len(errors) == len(PARTS) else np.nan)
+    return Estimate(gap, gap - error, gap + error, sum(map(len, each)))
 
 
 def floor_table(met: EvaluationSet, losses: Losses, floor: dict[str, np.ndarray], each: int) -> Floor:
     """`each`: of every agent's encounters, how many the floor was measured in."""
 
+    def over_networks(agents: np.ndarray) -> Estimate:
+        return mean_interval(by_network(agents, met.network))
+
     def head_floor(head: str) -> HeadFloor:
         none, both = (first_encounters(met, losses["held out", name, ()][head], each) for name in ("none", "both"))
-        excess = mean_interval(both - floor[head])
-        return HeadFloor(mean_interval(floor[head]), excess, float(none.mean()), float(both.mean()))
+        excess = over_networks(both - floor[head])
+        return HeadFloor(over_networks(floor[head]), excess, float(none.mean()), float(both.mean()))
 
     heads = {head: head_floor(head) for head in HEADS}
-    return Floor(each * met.count, BASELINE_ROLLOUTS, heads, mean_interval(floor["policy"]))
+    return Floor(each * met.count, BASELINE_ROLLOUTS, heads, over_networks(floor["policy"]))

@@ -43,7 +43,8 @@ def seen_swaps_only(tables: dict[str, SwapTable], sighted: list[str]) -> Claim |
         f"nats of D_JS between next-step policies, swap in view, least of all sighted conditions ({weakest})",
         "reproduced: the largest D_JS of any swap out of view is exactly 0, and the interval of the mean D_JS in view "
         f"is above {NOTICEABLE} for every sighted condition that was measured; partly: above 0 instead",
-        paper="Fig. 12a, left: D_JS drops to 0 beyond the field of view",
+        paper="Fig. 12a, left: “often changed when a swap was in view”, “wouldn't change when the swap was not "
+        "observable”",
         detail={"largest_out_of_view": largest} | {name: effect.mean for name, effect in seen.items()},
     )
 
@@ -65,6 +66,12 @@ def hypersensitive(tables: dict[str, SwapTable]) -> Claim | None:
         small.interval,
         "nats of D_JS between next-step policies, swaps at distance 1, 3×3 agents",
         "reproduced: above that of 5×5, 7×7 and 9×9 agents, intervals apart; partly: above each of them",
-        paper="Fig. 12c: 3×3 well above 9×9, with 5×5 and 7×7 between",
-        detail={name: effect.mean for name, effect in near.items()},
+        paper="Fig. 12c: “considerably more sensitive” than 9×9; 5×5 and 7×7 “had intermediate sensitivities”",
+        detail={name: effect.mean for name, effect in near.items()}
+        | {
+            "softer, above 9×9 alone, intervals apart": small.above(near["9x9"]),
+            "softer, 5×5 and 7×7 between the two": all(
+                near["9x9"].mean <= near[name].mean <= small.mean for name in ("5x5", "7x7")
+            ),
+        },
     )

@@ -216,6 +216,19 @@ MORE_IN_VIEW = f"at least {NOTICEABLE} nats in view, and more than out of view, 
 """The rules in words."""
 
 
+def beyond_the_edge(table: Curves, what: str) -> float:
+    """The ratio between swaps in view and out of view, without those just out of view, where a soft boundary lies."""
+    rows = [row for row in table.by_distance if row.pairs and (row.in_view or row.distance > table.reach + 1)]
+    seen, far = ([row for row in rows if row.in_view == side] for side in (True, False))
+    if not seen or not far:
+        return float("nan")
+    near, beyond = (
+        float(np.average([row.observer[what].mean for row in side], weights=[row.pairs for row in side]))
+        for side in (seen, far)
+    )
+    return near / beyond if beyond else float("inf")
+
+
 PARTING = (2, 3, 4)  # distances between the edges of a 3×3 and of a 9×9 field of view
 BETWEEN = f"{PARTING[0]} to {PARTING[-1]}"
 
@@ -227,6 +240,11 @@ class Parting:
     gaps: dict[int, float]  # by distance, where enough was measured
     clear: list[int]  # distances at which the intervals lie apart, and the far-sighted notice
     everywhere: bool
+
+    @property
+    def where_measured(self) -> bool:
+        """Softer than `everywhere`: distances of which too few pairs are known do not count."""
+        return bool(self.gaps) and min(self.gaps.values()) > 0
 
     @property
     def widest(self) -> int | None:
