@@ -17,6 +17,7 @@ from helpers import made_up, says
 
 from tomnet.agents.population import load_condition
 from tomnet.cli import main as cli
+from tomnet.experiments.analysis.three_species import SPECIES
 from tomnet.experiments.claims.claim import Claim
 from tomnet.experiments.claims.statements import STATEMENTS
 from tomnet.experiments.registry import EXPERIMENTS
@@ -178,6 +179,25 @@ def test_results_become_a_page_and_slim_data_beside_it(tomnet, evaluated, here, 
     assert "out = mine.json: must end in .md" in refusal("results", "results.json", "--out", "mine.json")
 
 
+def test_results_of_several_seeds_are_kept_and_told_beside_the_page(tomnet, evaluated, here, refusal):
+    save_observers(here / "zoo" / NAME, "{}.safetensors")
+    for seed in (1, 2):
+        Path(f"{seed}.json").write_text(tomnet("evaluate", NAME, "--seed", seed, "--json")[1])
+    assert tomnet("results", "1.json", "2.json", "--seeds", "docs/seeds.json")[:2] == (0, f"{NAME}: 1, 2\n")
+    assert tomnet("results", "1.json", "--out", "docs/results.md")[0] == 0
+    assert "◐ partly, 2 of 2 seeds\n" in Path("docs/results.md").read_text()
+    assert "a page is made of one; --seeds keeps several" in refusal("results", "1.json", "2.json")
+    assert "a file is missing" in refusal("results")
+    assert "a page is written after it" in refusal("results", "1.json", "--seeds", "s.json", "--out", "docs/p.md")
+    assert "holds no seeds" in refusal("results", "1.json", "--seeds", "2.json")
+    assert "holds no results" in refusal("results", "docs/seeds.json", "--seeds", "docs/seeds.json")
+    save_observer(
+        here / "zoo" / NAME / "2d.safetensors", made_up(CONFIG, seed=9), says(NAME, "2d", command="", encounters=1)
+    )
+    Path("3.json").write_text(tomnet("evaluate", NAME, "--seed", 3, "--json")[1])
+    assert "3.json: is about other observers" in refusal("results", "3.json", "--seeds", "docs/seeds.json")
+
+
 def test_an_observer_file_takes_the_place_of_the_pretrained_one(tomnet, evaluated, here):
     save_observers(here / "zoo" / NAME, "{}.safetensors")
     other = made_up(CONFIG, seed=9)
@@ -200,24 +220,24 @@ def test_the_report_keeps_each_result_as_it_goes(tomnet, evaluated, here, monkey
 @pytest.fixture
 def other_agents(here, monkeypatch):
     """An observer in the zoo that met others than the 5x5 agents that are here."""
-    monkeypatch.setattr("tomnet.agents.population.PRETRAINED", save_populations(here / "agents", ("5x5",)))
-    observer = made_up(CONFIG)
-    met = says("false-beliefs", "5x5", populations={"5x5": "0" * 64})
-    save_observer(here / "zoo" / "false-beliefs" / "5x5.safetensors", observer, met)
-    return load_condition("5x5").digest
+    monkeypatch.setattr("tomnet.agents.population.PRETRAINED", save_populations(here / "agents", SPECIES))
+    digests = {name: load_condition(name).digest for name in SPECIES}
+    met = says("agent-embeddings", "bottleneck", populations=digests | {"5x5": "0" * 64})
+    save_observer(here / "zoo" / "agent-embeddings" / "bottleneck.safetensors", made_up(CONFIG), met)
+    return digests
 
 
-REFUSED = "false-beliefs/5x5 met other agents of 5x5 than those here"
+REFUSED = "agent-embeddings/bottleneck met other agents of 5x5 than those here"
 
 
 def test_an_observer_is_not_evaluated_beside_other_agents(refusal, other_agents, here):
-    assert REFUSED in refusal("evaluate", "false-beliefs")
+    assert REFUSED in refusal("evaluate", "agent-embeddings")
 
 
 def test_an_observer_is_evaluated_beside_the_agents_it_met(other_agents, here):
-    check_agents(EXPERIMENTS["false-beliefs"], {"5x5": {"populations": {"5x5": other_agents}}})
+    check_agents(EXPERIMENTS["agent-embeddings"], {"bottleneck": {"populations": other_agents}})
     with pytest.raises(OtherAgents, match=REFUSED):
-        check_agents(EXPERIMENTS["false-beliefs"], {"5x5": {"populations": {}}})
+        check_agents(EXPERIMENTS["agent-embeddings"], {"bottleneck": {"populations": other_agents | {"5x5": None}}})
 
 
 def test_in_the_report_an_observer_of_other_agents_waits(tomnet, evaluated, other_agents, here, monkeypatch):
@@ -228,7 +248,7 @@ def test_in_the_report_an_observer_of_other_agents_waits(tomnet, evaluated, othe
     assert code == 0
     assert f"waits: {REFUSED}" in err
     assert built["waiting"] == EXPERIMENTS.keys() - {NAME}
-    assert not (here / "report" / "false-beliefs.json").exists()
+    assert not (here / "report" / "agent-embeddings.json").exists()
     assert (here / "report" / f"{NAME}.json").exists()
 
 

@@ -9,6 +9,7 @@ from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.figures.style import NOTHING
 from tomnet.report.page import summary
 from tomnet.report.results import HEADLINES, measured, read_results, readme_with, results_markdown, slim
+from tomnet.report.seeds import stored_seeds
 from tomnet.support.errors import BadFile, TomnetError
 from tomnet.support.files import read_json, write_json
 
@@ -21,13 +22,13 @@ def results():
 
 
 def test_the_page_in_the_docs_is_what_the_command_writes():
-    page = results_markdown(read_results(DOCS / "results.json"))
+    page = results_markdown(read_results(DOCS / "results.json"), seeds=stored_seeds())
     assert (DOCS / "results.md").read_text() == page, "tomnet results docs/results.json --out docs/results.md"
 
 
 def test_the_table_in_the_readme_is_what_the_command_writes():
     readme = (DOCS.parent / "README.md").read_text()
-    written = readme_with(read_results(DOCS / "results.json"), readme, "docs/results.md")
+    written = readme_with(read_results(DOCS / "results.json"), readme, "docs/results.md", stored_seeds())
     assert readme == written, "tomnet results docs/results.json --out docs/results.md --readme README.md"
 
 

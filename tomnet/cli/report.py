@@ -8,7 +8,7 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from ..support.checks import check_writable
+from ..support.checks import check_writable, check_writable_file
 from ..support.errors import BadSetting, TomnetError
 from .arguments import Seed
 from .console import say, shown_verdict
@@ -28,9 +28,11 @@ class Report:
         from ..experiments.registry import EXPERIMENTS
         from ..experiments.run import OtherAgents
         from ..report.page import build_report
+        from ..report.seeds import stored_seeds
         from ..support.files import write_json
 
         check_writable(self.out)
+        seeds = stored_seeds()
         started = time.monotonic()
         pretrained = [experiment for experiment in EXPERIMENTS.values() if zoo.available(experiment.name)]
         if not pretrained:
@@ -54,15 +56,21 @@ class Report:
         cards = {name: card for name, card in cards.items() if card.exists()}
         waiting = EXPERIMENTS.keys() - {result.experiment for result in results}
         seconds = time.monotonic() - started
-        page = build_report(results, self.out, cards=cards, seconds=seconds, waiting=waiting)
+        page = build_report(results, self.out, cards=cards, seconds=seconds, waiting=waiting, seeds=seeds)
         print(f"{page} after {time.monotonic() - started:.0f} s")
 
 
 @dataclasses.dataclass
 class Results:
-    """Every claim of a report as a page of Markdown, from its results.json: docs/results.md is one."""
+    """Every claim of a report as a page of Markdown, from its results.json: docs/results.md is one.
 
-    path: Annotated[Positional[Path], arg(metavar="FILE", help="results.json, or what `evaluate --json` printed")]
+    With --seeds, what came of every claim with several seeds is kept, to be told beside the verdicts.
+    """
+
+    paths: Annotated[
+        Positional[tuple[Path, ...]],
+        arg(metavar="FILE ...", help="results.json, or what `evaluate --json` printed; several with --seeds"),
+    ]
     out: Annotated[
         Path | None,
         arg(
@@ -75,12 +83,28 @@ class Results:
         Path | None,
         arg(metavar="README.md", help="also renew the table of results there", help_behavior_hint="(default: no)"),
     ] = None
+    seeds: Annotated[
+        Path | None,
+        arg(
+            metavar="SEEDS.json",
+            help="keep the claims of each file there, by seed, and write no page; a page tells of seeds.json beside it",
+            help_behavior_hint="(default: no)",
+        ),
+    ] = None
 
     def __call__(self) -> None:
         from ..report.results import read_results, readme_with, results_markdown, slim
+        from ..report.seeds import stored_seeds
         from ..support.files import write_atomically, write_json
 
-        results = read_results(self.path)
+        if not self.paths:
+            raise TomnetError("a file is missing: the results.json of a report, or what `evaluate --json` printed")
+        if self.seeds is not None:
+            return self.keep_seeds(self.seeds)
+        path, *others = self.paths
+        if others:
+            raise BadSetting("FILE", ", ".join(map(str, self.paths)), "a page is made of one; --seeds keeps several")
+        results = read_results(path)
         if self.out is None:
             if self.readme is not None:
                 raise BadSetting("readme", self.readme, "its links lead to the page, which --out names")
@@ -89,11 +113,26 @@ class Results:
         if self.out.suffix != ".md":
             raise BadSetting("out", self.out, "must end in .md")
         data = self.out.with_suffix(".json")
-        if data.resolve() != self.path.resolve():  # which would lose its tables
+        seeds = stored_seeds(self.out.with_name("seeds.json"))
+        if data.resolve() != path.resolve():  # which would lose its tables
             write_json(data, slim(results))
-        write_atomically(self.out, results_markdown(results, data.name).encode())
+        write_atomically(self.out, results_markdown(results, data.name, seeds).encode())
         print(self.out)
         if self.readme is not None:
             page = os.path.relpath(self.out, self.readme.parent)
-            write_atomically(self.readme, readme_with(results, self.readme.read_text(), page).encode())
+            write_atomically(self.readme, readme_with(results, self.readme.read_text(), page, seeds).encode())
             print(self.readme)
+
+    def keep_seeds(self, path: Path) -> None:
+        from ..report.results import read_results
+        from ..report.seeds import save_seeds, stored_seeds, with_results
+
+        if self.out or self.readme:
+            raise BadSetting("seeds", path, "is a command of its own; a page is written after it, with --out")
+        seeds = stored_seeds(path)
+        for one in self.paths:
+            seeds = with_results(seeds, read_results(one), one)
+        check_writable_file(path)
+        save_seeds(path, seeds)
+        for name, kept in seeds.experiments.items():
+            print(f"{name}: {', '.join(sorted(kept.seeds, key=int))}")

@@ -130,6 +130,7 @@ class Result(Generic[Tables]):
     claims: list[Claim]
     seconds: float = 0.0
     environment: dict[str, Any] = dataclasses.field(default_factory=dict)
+    observers: dict[str, str] = dataclasses.field(default_factory=dict)  # whose result it is: digests by name
 
     def to_json(self) -> dict[str, Any]:
         return to_json(self)

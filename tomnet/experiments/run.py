@@ -8,6 +8,7 @@ from ..observer.tomnet import ToMnet
 from ..observer.training import train
 from ..support.errors import BadFile, TomnetError, nearest
 from ..support.files import read_json, write_json
+from ..support.named_arrays import digest_of
 from ..support.progress import narrated, stage
 from ..support.provenance import provenance
 from ..support.typed_json import Misfit
@@ -75,7 +76,8 @@ def evaluate(experiment: Experiment, observers: dict[str, ToMnet], *, preset: st
         stage(f"{agents} agents act")
         tables, claims = experiment.evaluate(observers, agents, seed)
     seconds, environment = round(time.monotonic() - started, 1), provenance() | {"agents": agents}
-    return Result(experiment.name, preset, seed, tables, claims, seconds, environment)
+    digests = {name: digest_of(observer) for name, observer in observers.items()}
+    return Result(experiment.name, preset, seed, tables, claims, seconds, environment, digests)
 
 
 class OtherAgents(TomnetError):

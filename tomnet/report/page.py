@@ -25,6 +25,7 @@ from ..figures.style import NOTHING
 from ..support.files import write_atomically, write_json
 from .pages import html_page, write_pages
 from .results import SIGNS, beside, measured, number_text
+from .seeds import Seeds, on_seeds
 
 TITLE = "Machine Theory of Mind: the report"
 ABOUT = (
@@ -38,7 +39,7 @@ DATA = "The data: {results} has every claim and the tables behind every figure."
 WAITS = "waits for an observer of these agents"
 LEDGER = ("id", "claim", "verdict", "measured [95% interval]", "ideal, or the agents themselves", "paper")
 NO_VERDICT = {"verdict": None, "value": None, "interval": None, "waits": WAITS}
-KEPT = ("preset", "seed", "seconds", "tables")
+KEPT = ("preset", "seed", "seconds", "observers", "tables")
 
 
 def build_report(
@@ -48,12 +49,14 @@ def build_report(
     cards: Mapping[str, str | Path] | None = None,
     seconds: float | Mapping[str, float] | None = None,
     waiting: Collection[str] = (),
+    seeds: Seeds | None = None,
 ) -> Path:
     """Write `index.html`, `results.json`, `figures/` and `pages/` into `folder`; the page's path.
 
     `cards` holds the observers' model cards by experiment, and that of the `agents`, as text or as files. `seconds` is
     how long it all took, or each experiment; without it, the page gives the time that each result reports. `waiting`
-    names experiments without an observer of the agents that are here: their claims have no verdict.
+    names experiments without an observer of the agents that are here: their claims have no verdict. `seeds` holds what
+    came of the same observers with other seeds.
     """
     folder = Path(folder)
     by_name = {result.experiment: result for result in results}
@@ -62,7 +65,12 @@ def build_report(
         save(figures_for(result), folder / "figures")
     write_json(folder / "results.json", summary(results, waiting))
     pages = write_pages(folder, cards or {})
-    parts = [_head(pages), _counts(by_name, waiting), _contents(), _ledger(by_name, waiting), _architecture()]
+    told = {
+        claim.id: on_seeds(claim.id, claim.verdict, (seeds or Seeds()).of(result.experiment, result.observers))
+        for result in results
+        for claim in result.claims
+    }
+    parts = [_head(pages), _counts(by_name, waiting), _contents(), _ledger(by_name, waiting, told), _architecture()]
     spent = seconds if isinstance(seconds, Mapping) else {}
     for experiment in EXPERIMENTS.values():
         result = by_name.get(experiment.name)
@@ -142,11 +150,12 @@ def _verdict(word: str) -> str:
 # --- The ledger of claims
 
 
-def _ledger(by_name: Mapping[str, Result], waiting: Collection[str]) -> str:
+def _ledger(by_name: Mapping[str, Result], waiting: Collection[str], told: Mapping[str, str]) -> str:
+    """`told`: on how many seeds each verdict is the same."""
     rows = {}
     for name, experiment in EXPERIMENTS.items():
         if name in by_name:
-            rows |= {claim.id: _claim(claim, experiment) for claim in by_name[name].claims}
+            rows |= {claim.id: _claim(claim, experiment, told[claim.id]) for claim in by_name[name].claims}
         else:
             rows |= {id: _unknown_claim(id, experiment, name in waiting) for id in experiment.claims}
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in LEDGER)
@@ -166,25 +175,27 @@ def _ledger(by_name: Mapping[str, Result], waiting: Collection[str]) -> str:
 """
 
 
-def _claim(claim: Claim, experiment: Experiment) -> str:
+def _claim(claim: Claim, experiment: Experiment, told: str) -> str:
     value = f'<span class="number">{escape(measured(claim.value, claim.interval))}</span>'
     details = f"<p>{escape(claim.decided_by)}</p>" + (_definitions(claim.detail) if claim.detail else "")
     return (
         f"<tr>{_claim_id(claim.id, experiment)}"
         f'<td class="wordy">{escape(claim.statement)}'
         f"<details><summary>how it is decided</summary>{details}</details></td>"
-        f'<td class="wordy">{_verdict(claim.verdict)}</td>'
+        f'<td class="wordy">{_verdict(claim.verdict)}{_aside(told)}</td>'
         f'<td data-label="measured">{value}<span class="unit">{escape(claim.unit)}</span></td>'
         f"{_reference(claim)}"
         f"{_cell('paper', claim.paper or NOTHING)}</tr>"
     )
 
 
+def _aside(text: str) -> str:
+    return f'<span class="unit">{escape(text)}</span>' if text else ""
+
+
 def _reference(claim: Claim) -> str:
     """What the measured value stands beside."""
-    more = "".join(
-        f'<span class="unit">{escape(who)}: {escape(text)}</span>' for who, text in beside(vars(claim)).items()
-    )
+    more = "".join(_aside(f"{who}: {text}") for who, text in beside(vars(claim)).items())
     cell = _cell("ideal, or the agents themselves", number_text(claim.reference))
     return cell.replace(' class="empty"', "").replace("</td>", f"{more}</td>") if more else cell
 

@@ -14,6 +14,7 @@ from ..experiments.registry import EXPERIMENTS
 from ..figures.style import NOTHING, plain
 from ..support.errors import BadFile, TomnetError
 from ..support.files import read_json
+from .seeds import SeedResult, Seeds, all_on_seeds, on_seeds, seeds_table
 
 SIGNS = {"reproduced": "✓", "partly": "◐", "not reproduced": "✗", "waiting": "…", "not evaluated": "–"}
 BEGIN, END = "<!-- written by `tomnet results` -->", "<!-- up to here -->"
@@ -40,12 +41,28 @@ def slim(results: Mapping[str, Any]) -> dict[str, Any]:
     return {**results, "experiments": experiments}
 
 
-def results_markdown(results: Mapping[str, Any], data: str = "results.json") -> str:
-    """`data` is where the page finds what it was made from."""
-    shown = _shown(results)
-    parts = [_opening(results, data), summary_table(results)]
-    parts += [_experiment(experiment, results) for experiment in shown]
-    return "\n\n".join(parts) + "\n"
+def results_markdown(results: Mapping[str, Any], data: str = "results.json", seeds: Seeds | None = None) -> str:
+    """`data` is where the page finds what it was made from; `seeds`, what lies beside it as seeds.json."""
+    kept = _of_seeds(results, seeds)
+    parts = [_opening(results, data), summary_table(results, seeds=seeds)]
+    parts += [_experiment(experiment, results, kept[experiment.name]) for experiment in _shown(results)]
+    return "\n\n".join([*parts, *_seeds_section(kept)]) + "\n"
+
+
+def _of_seeds(results: Mapping[str, Any], seeds: Seeds | None) -> dict[str, dict[str, SeedResult]]:
+    """By experiment and seed: of the very observers that the results are about."""
+    observers = {each.name: results["experiments"].get(each.name, {}).get("observers", {}) for each in _shown(results)}
+    return {name: (seeds or Seeds()).of(name, own) for name, own in observers.items()}
+
+
+def _seeds_section(kept: Mapping[str, Mapping[str, SeedResult]]) -> list[str]:
+    rows = seeds_table(kept)
+    if not rows:
+        return []
+    columns = [("experiment", "seeds", "the last of them by", "device", "commit"), ("---",) * 5]
+    table = "\n".join(f"| {' | '.join(row)} |" for row in [*columns, *rows])
+    words = "On how many seeds a verdict is the same comes from [seeds.json](seeds.json), which has every number."
+    return ["## Seeds", words, table]
 
 
 def _opening(results: Mapping[str, Any], data: str) -> str:
@@ -71,8 +88,9 @@ def _counts(claims: Iterable[Mapping[str, Any]]) -> str:
     return ", ".join(f"{counts[word]} {word}" for word in SIGNS if counts[word])
 
 
-def summary_table(results: Mapping[str, Any], page: str = "") -> str:
+def summary_table(results: Mapping[str, Any], page: str = "", seeds: Seeds | None = None) -> str:
     """A line for each experiment, with links into `page`, where that is another one."""
+    kept = _of_seeds(results, seeds)
     rows = [("figure", "command", "verdicts", "the number that counts"), ("---",) * 4]
     for experiment in _shown(results):
         own = {id: results["claims"][id] for id in experiment.claims if id in results["claims"]}
@@ -80,25 +98,27 @@ def summary_table(results: Mapping[str, Any], page: str = "") -> str:
         figures = f"[{', '.join(experiment.figures)}]({page}#{experiment.name})"
         known = id in own and own[id]["verdict"]
         number = f"[{id}]({page}#{id.lower()}): {_number(own[id], brief=bool(page))}" if known else NOTHING
-        rows.append((figures, f"`tomnet evaluate {experiment.name}`", _counts(own.values()), number))
+        found = {id: claim["verdict"] for id, claim in own.items() if claim["verdict"]}
+        verdicts = _counts(own.values()) + all_on_seeds(found, kept[experiment.name])
+        rows.append((figures, f"`tomnet evaluate {experiment.name}`", verdicts, number))
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def readme_with(results: Mapping[str, Any], readme: str, page: str) -> str:
+def readme_with(results: Mapping[str, Any], readme: str, page: str, seeds: Seeds | None = None) -> str:
     """A README with the table of the results between its marks, and the count of verdicts before it."""
     before, marked, rest = readme.partition(BEGIN)
     _, closed, after = rest.partition(END)
     if not marked or not closed:
         raise TomnetError(f"the README has no place for results: {BEGIN} … {END}")
     counts = f"**Of {len(results['claims'])} claims: {_counts(results['claims'].values())}.**"
-    return f"{before}{BEGIN}\n{counts}\n\n{summary_table(results, page)}\n{END}{after}"
+    return f"{before}{BEGIN}\n{counts}\n\n{summary_table(results, page, seeds)}\n{END}{after}"
 
 
 def _shown(results: Mapping[str, Any]) -> list[Experiment]:
     return [each for each in EXPERIMENTS.values() if any(id in results["claims"] for id in each.claims)]
 
 
-def _experiment(experiment: Experiment, results: Mapping[str, Any]) -> str:
+def _experiment(experiment: Experiment, results: Mapping[str, Any], seeds: Mapping[str, SeedResult]) -> str:
     about = results["experiments"].get(experiment.name)
     measured = about and f"the preset “{about['preset']}”, measured in {about['seconds']:.0f} s"
     figures = f"figure{'s' if len(experiment.figures) > 1 else ''} {', '.join(experiment.figures)}"
@@ -107,7 +127,7 @@ def _experiment(experiment: Experiment, results: Mapping[str, Any]) -> str:
         f"{experiment.title}: section {experiment.section}, {figures}. Observers of {measured or WAITED_FOR}.",
     ]
     return "\n\n".join(
-        parts + [_claim(id, results["claims"][id]) for id in experiment.claims if id in results["claims"]]
+        parts + [_claim(id, results["claims"][id], seeds) for id in experiment.claims if id in results["claims"]]
     )
 
 
@@ -117,9 +137,10 @@ def beside(claim: Mapping[str, Any]) -> dict[str, str]:
     return {} if control is None else {CONTROL: number_text(control)}
 
 
-def _claim(id: str, claim: Mapping[str, Any]) -> str:
+def _claim(id: str, claim: Mapping[str, Any], seeds: Mapping[str, SeedResult]) -> str:
     verdict = claim["verdict"] or "waiting"
-    title = f"### {id}\n\n**{STATEMENTS[id]}.** {SIGNS[verdict]} {verdict}"
+    told = on_seeds(id, verdict, seeds)
+    title = f"### {id}\n\n**{STATEMENTS[id]}.** {SIGNS[verdict]} {verdict}{told and f', {told}'}"
     if not claim["verdict"]:
         return title
     told = {

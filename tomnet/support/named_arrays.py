@@ -1,5 +1,6 @@
 """A PyTree's arrays by readable names, and back: what the files of observers, agents and training states hold."""
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,15 @@ def named_arrays(tree: Any) -> dict[str, np.ndarray]:
     """Every array of a PyTree under a readable name, such as `character_net.lstm.weight_ih`."""
     leaves = jax.tree_util.tree_leaves_with_path(eqx.filter(tree, eqx.is_array))
     return {jax.tree_util.keystr(path).lstrip("."): np.asarray(leaf) for path, leaf in leaves}
+
+
+def digest_of(tree: Any) -> str:
+    """Which weights these are, whatever their file is called: enough digits to tell them apart."""
+    digest = hashlib.sha256()
+    for name, array in sorted(named_arrays(tree).items()):
+        digest.update(f"\n{name} {array.dtype} {array.shape}\n".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()[:16]
 
 
 def with_arrays(template: Any, arrays: dict[str, np.ndarray], path: Path) -> Any:
