@@ -167,7 +167,7 @@ def test_a_card_of_random_agents_gives_the_divergence_from_bayes():
 def test_a_card_sets_a_control_beside_the_claims_that_have_one():
     card = made_up_card("explicit-beliefs")
     assert f"- {claim_link('B1')}: share of the way" in card
-    assert card.count("An observer without a theory of mind: 0.300.") == 1
+    assert card.count("Beside it: an observer without a theory of mind: 0.300.") == 1
     assert "7x7, 9x9, asked for their beliefs | nothing | the next action" in card  # seen before it is asked
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from ..experiments import deep_rl_agents, goal_inference, goal_snapshots, greedy_agents, random_agents
 from ..experiments.analysis.comparison import Comparison
-from ..experiments.claims.claim import Claim
+from ..experiments.claims.claim import Claim, beside
 from ..experiments.claims.statistics import Estimate
 from ..experiments.experiment import Experiment, ObserverSpec, Result
 from ..experiments.run import check_preset
@@ -147,7 +147,7 @@ def claims_table(result: Result) -> str:
     """Every claim with its verdict, and the rule that decides it."""
     rows = [_claim_row(claim) for claim in result.claims]
     rules = "\n".join(
-        f"- {claim_link(claim.id)}: {claim.unit}. {claim.decided_by}.{_control_text(claim)}" for claim in result.claims
+        f"- {claim_link(claim.id)}: {claim.unit}. {claim.decided_by}.{_beside_text(claim)}" for claim in result.claims
     )
     columns = ("claim", "verdict", "value", "95% interval", "ideal, or the agents themselves", "what the paper says")
     return "\n\n".join([table(columns, rows), "How each is decided:", rules])
@@ -159,8 +159,9 @@ def _claim_row(claim: Claim) -> tuple[str, ...]:
     return (claim_link(claim.id), claim.verdict, value, interval, ideal, claim.statement)
 
 
-def _control_text(claim: Claim) -> str:
-    return "" if claim.control is None else f" An observer without a theory of mind: {number_text(claim.control)}."
+def _beside_text(claim: Claim) -> str:
+    told = [f"{who}: {number_text(value)}" for who, value in beside(claim.control, claim.ceiling).items()]
+    return f" Beside it: {'; '.join(told)}." if told else ""
 
 
 def _losses(tables: Any, spec: ObserverSpec) -> str:

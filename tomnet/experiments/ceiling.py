@@ -153,16 +153,26 @@ def save_ceiling(path: Path, ceiling: Ceiling) -> None:
     write_json(path, {"format": FORMAT, "version": VERSION, "ceiling": ceiling})
 
 
-def load_ceiling(path: Path) -> Ceiling:
-    """The stored ceiling of the populations as they are now; a ceiling of others is refused."""
+def read_ceiling(path: Path) -> Ceiling:
+    """A stored ceiling, whosever it is."""
     plain = read_json(path)
     if not isinstance(plain, dict) or (plain.get("format"), plain.get("version")) != (FORMAT, VERSION):
         raise BadFile(path, "this is no ceiling that this tomnet can read")
     try:
-        ceiling = from_json(Ceiling, plain.get("ceiling"))
+        return from_json(Ceiling, plain.get("ceiling"))
     except Misfit as why:
         raise BadFile(path, f"holds no ceiling: {why}") from None
-    others = [name for name, digest in digests().items() if ceiling.populations.get(name) != digest]
+
+
+def other_agents(ceiling: Ceiling) -> list[str]:
+    """Conditions of which there are other agents now than those that the ceiling is about."""
+    return [name for name, digest in digests().items() if ceiling.populations.get(name) != digest]
+
+
+def load_ceiling(path: Path) -> Ceiling:
+    """The stored ceiling of the populations as they are now; a ceiling of others is refused."""
+    ceiling = read_ceiling(path)
+    others = other_agents(ceiling)
     if others:
         why = f"the ceiling waits: it is about other agents of {', '.join(others)} than there are now"
         raise BadFile(path, why, "`tomnet agents ceiling` computes it")

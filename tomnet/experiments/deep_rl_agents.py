@@ -120,9 +120,14 @@ def species_table(met: dict[Part, EvaluationSet], readings: dict[Part, Reading])
     return table
 
 
+def weakest_head(tables: Tables) -> str:
+    """Whose cut from none to both is the smallest beside the paper's."""
+    return min(HEADS, key=lambda head: tables.cuts[head]["both"].cut.mean / CUTS[head])
+
+
 def _claims(tables: Tables) -> list[Claim]:
     both = {head: tables.cuts[head]["both"] for head in HEADS}
-    weakest = min(HEADS, key=lambda head: both[head].cut.mean / CUTS[head])
+    weakest = weakest_head(tables)
     cut, goal = both[weakest].cut, CUTS[weakest]
     leads = {head: {name: tables.cuts[head][name].lead for name in OBSERVERS if name != "both"} for head in HEADS}
     best = all(lead.low > 0 for by_name in leads.values() for lead in by_name.values())

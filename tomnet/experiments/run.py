@@ -12,6 +12,7 @@ from ..support.named_arrays import digest_of
 from ..support.progress import narrated, stage
 from ..support.provenance import provenance
 from ..support.typed_json import Misfit
+from .beside_ceiling import beside_ceiling, stored_ceiling
 from .experiment import ANY_PRESET, PRESETS, Experiment, ObserverSpec, Preset, Result
 from .registry import find
 
@@ -73,8 +74,11 @@ def train_observer(
 def evaluate(experiment: Experiment, observers: dict[str, ToMnet], *, preset: str, agents: int, seed: int) -> Result:
     started = time.monotonic()
     with narrated(experiment.name):
+        # a damaged file is named now, not minutes into the work
+        ceiling = stored_ceiling() if experiment.about_networks else None
         stage(f"{agents} agents act")
         tables, claims = experiment.evaluate(observers, agents, seed)
+        claims = beside_ceiling(claims, tables, ceiling)
     seconds, environment = round(time.monotonic() - started, 1), provenance() | {"agents": agents}
     digests = {name: digest_of(observer) for name, observer in observers.items()}
     return Result(experiment.name, preset, seed, tables, claims, seconds, environment, digests)

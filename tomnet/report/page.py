@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from ..experiments.claims.claim import Claim
+from ..experiments.claims.claim import Claim, beside
 from ..experiments.claims.statements import STATEMENTS
 from ..experiments.experiment import Experiment, Result
 from ..experiments.registry import EXPERIMENTS
@@ -24,7 +24,7 @@ from ..figures.panels import Panel, compose, render
 from ..figures.style import NOTHING
 from ..support.files import write_atomically, write_json
 from .pages import html_page, write_pages
-from .results import SIGNS, beside, measured, number_text
+from .results import SIGNS, measured, number_text
 from .seeds import Seeds, on_seeds
 
 TITLE = "Machine Theory of Mind: the report"
@@ -195,7 +195,8 @@ def _aside(text: str) -> str:
 
 def _reference(claim: Claim) -> str:
     """What the measured value stands beside."""
-    more = "".join(_aside(f"{who}: {text}") for who, text in beside(vars(claim)).items())
+    others = beside(claim.control, claim.ceiling)
+    more = "".join(_aside(f"{who}: {number_text(value)}") for who, value in others.items())
     cell = _cell("ideal, or the agents themselves", number_text(claim.reference))
     return cell.replace(' class="empty"', "").replace("</td>", f"{more}</td>") if more else cell
 

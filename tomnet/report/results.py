@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..experiments.claims.claim import beside
 from ..experiments.claims.statements import STATEMENTS
 from ..experiments.experiment import Experiment
 from ..experiments.registry import EXPERIMENTS
@@ -19,7 +20,6 @@ from .seeds import SeedResult, Seeds, all_on_seeds, on_seeds, seeds_table
 SIGNS = {"reproduced": "✓", "partly": "◐", "not reproduced": "✗", "waiting": "…", "not evaluated": "–"}
 BEGIN, END = "<!-- written by `tomnet results` -->", "<!-- up to here -->"
 WAITED_FOR = "these agents are awaited"
-CONTROL = "an observer without a theory of mind"
 HEADLINES = {"false-beliefs-mixed": "F5"}  # whose number stands for the experiment; otherwise that of its first claim
 
 
@@ -131,12 +131,6 @@ def _experiment(experiment: Experiment, results: Mapping[str, Any], seeds: Mappi
     )
 
 
-def beside(claim: Mapping[str, Any]) -> dict[str, str]:
-    """What else a claim's number stands beside, where it was measured: in words, by who it is of."""
-    control = claim.get("control")
-    return {} if control is None else {CONTROL: number_text(control)}
-
-
 def _claim(id: str, claim: Mapping[str, Any], seeds: Mapping[str, SeedResult]) -> str:
     verdict = claim["verdict"] or "waiting"
     told = on_seeds(id, verdict, seeds)
@@ -148,7 +142,7 @@ def _claim(id: str, claim: Mapping[str, Any], seeds: Mapping[str, SeedResult]) -
         "ideal observer, or the agents themselves": number_text(
             claim["agents"] if claim["ideal"] is None else claim["ideal"]
         ),
-        **beside(claim),
+        **{who: number_text(value) for who, value in beside(claim.get("control"), claim.get("ceiling")).items()},
         "the paper": claim["paper"] or NOTHING,
         "rule": claim["decided_by"],
     }

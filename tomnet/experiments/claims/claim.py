@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from typing import Any, Literal
 
 Verdict = Literal["reproduced", "partly", "not reproduced"]
@@ -20,12 +21,25 @@ class Claim:
     ideal: float | None = None  # the exact observer's figure, where one exists
     agents: float | None = None  # what the agents themselves do, where there is no exact observer
     control: float | None = None  # of an observer without a theory of mind, where one was asked
+    ceiling: dict[str, float] | None = None  # of one who has networks at hand: those "held out", or those of "training"
     detail: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
     def reference(self) -> float | None:
         """What the measured value stands beside."""
         return self.agents if self.ideal is None else self.ideal
+
+
+def beside(control: float | None, ceiling: Mapping[str, float] | None) -> dict[str, float]:
+    """What else a claim's value stands beside, in words, where it was measured."""
+    known = {} if control is None else {"an observer without a theory of mind": control}
+    return known | {AT_HAND[part]: value for part, value in (ceiling or {}).items()}
+
+
+AT_HAND = {
+    "held out": "the ceiling, one who has these networks at hand",
+    "training": "one who has the training networks at hand",
+}
 
 
 def if_measured(value: float) -> float | None:
