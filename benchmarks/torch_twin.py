@@ -139,8 +139,8 @@ def torch_batch(encounters: Encounter) -> tuple[tuple, dict]:
     past, query = encounters.past, encounters.query
 
     def planes_of(episode):
-        states = jax.vmap(lambda cell, objects: Snapshot(episode.walls, cell, objects))
-        return jax.vmap(pair_planes)(states(episode.agent_cells, episode.object_cells), episode.actions)
+        pairs = jax.vmap(lambda cell, objects, action: Snapshot(episode.walls, cell, objects, action))
+        return jax.vmap(pair_planes)(pairs(episode.agent_cells, episode.object_cells, episode.actions))
 
     def tensor(array, dtype=np.float32):
         return torch.from_numpy(np.array(array, dtype))

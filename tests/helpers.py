@@ -9,13 +9,14 @@ import numpy as np
 
 from tomnet.agents.random_policy import RandomAgent
 from tomnet.episodes.encounter import Encounter
-from tomnet.episodes.episode import NONE, Episode, Snapshot
+from tomnet.episodes.episode import NONE, Episode, QueryState, Snapshot
 from tomnet.episodes.history import History
 from tomnet.episodes.targets import Targets
 from tomnet.experiments.experiment import Preset
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.observer.checkpoint import blank_observer
 from tomnet.observer.config import ObserverConfig
+from tomnet.observer.domain import Domain
 from tomnet.observer.tomnet import ToMnet
 from tomnet.world import gridworld, levels
 from tomnet.world.gridworld import World
@@ -68,6 +69,7 @@ def random_encounters(
     time: int = 4,
     size: int = 5,
     objects: int = 2,
+    snapshots: bool = False,
 ) -> Encounter:
     """Encounters of random numbers, one for each entry of `past_counts`; no world or agent is needed."""
     random = np.random.default_rng(seed)
@@ -80,21 +82,19 @@ def random_encounters(
         return jnp.asarray(random.random((*shape, size, size)) < 0.2)
 
     successor = random.dirichlet(np.ones(size * size), (agents, 3)).reshape(agents, 3, size, size)
-    history = History(
-        past=Episode(
-            walls=walls(agents, past),
-            agent_cells=cells(agents, past, time),
-            object_cells=cells(agents, past, time, objects),
-            actions=jnp.asarray(random.integers(0, 5, (agents, past, time)), jnp.int8),
-            consumed=jnp.full((agents, past, time), NONE, jnp.int8),
-            final_cell=cells(agents, past),
-            length=jnp.asarray(random.integers(1, time, (agents, past), endpoint=True), jnp.int16),
-        ),
-        past_real=jnp.arange(past) < jnp.asarray(past_counts)[:, None],
+    episodes = Episode(
+        walls=walls(agents, past),
+        agent_cells=cells(agents, past, time),
+        object_cells=cells(agents, past, time, objects),
+        actions=jnp.asarray(random.integers(0, 5, (agents, past, time)), jnp.int8),
+        consumed=jnp.full((agents, past, time), NONE, jnp.int8),
+        final_cell=cells(agents, past),
+        length=jnp.asarray(random.integers(1, time, (agents, past), endpoint=True), jnp.int16),
     )
+    past_real = jnp.arange(past) < jnp.asarray(past_counts)[:, None]
     return Encounter(
-        history,
-        query=Snapshot(walls(agents), cells(agents), cells(agents, objects)),
+        History(episodes.first_pair() if snapshots else episodes, past_real),
+        query=QueryState(walls(agents), cells(agents), cells(agents, objects)),
         targets=Targets(
             action=jnp.asarray(random.integers(0, 5, agents), jnp.int32),
             consumption=jnp.asarray(random.random((agents, objects)) < 0.5, jnp.float32),
@@ -130,7 +130,7 @@ def says(experiment: str, observer: str, preset: Preset = "smoke", **more) -> di
     return told | {"met": specs[observer].met} | more
 
 
-def made_up(config: ObserverConfig, seed: int = 0) -> ToMnet:
+def made_up(config: ObserverConfig, seed: int = 0, domain: Domain | None = None) -> ToMnet:
     """An observer with random weights, made without compiling anything."""
     random = np.random.default_rng(seed)
 
@@ -144,14 +144,15 @@ def made_up(config: ObserverConfig, seed: int = 0) -> ToMnet:
             return jnp.asarray(np.zeros(shape.shape, shape.dtype))
         return jnp.asarray(random.normal(0, 0.3, shape.shape), shape.dtype)
 
-    return jax.tree_util.tree_map_with_path(weights, blank_observer(config))
+    return jax.tree_util.tree_map_with_path(weights, blank_observer(config, domain))
 
 
 def spoilt(encounters: Encounter, seed: int = 99) -> Encounter:
     """The same encounters with rubbish wherever the masks say that nothing is real."""
     past, real = encounters.past, encounters.past_real
-    _, episodes, time = past.actions.shape
-    rubbish = random_encounters(seed, (episodes,) * len(real), time, past.size, past.object_cells.shape[-1]).past
+    snapshots, episodes = isinstance(past, Snapshot), real.shape[1]
+    size, objects, time = past.walls.shape[-1], past.object_cells.shape[-1], 1 if snapshots else past.actions.shape[2]
+    rubbish = random_encounters(seed, (episodes,) * len(real), time, size, objects, snapshots).past
 
     def keep(mask):
         def choose(good, bad):
@@ -159,7 +160,11 @@ def spoilt(encounters: Encounter, seed: int = 99) -> Encounter:
 
         return choose
 
-    steps, whole = keep(past.real & real[..., None]), keep(real)
+    whole = keep(real)
+    if snapshots:
+        off_the_grid = eqx.tree_at(lambda past: past.agent_cell, rubbish, 3 * rubbish.agent_cell - 20)
+        return eqx.tree_at(lambda encounter: encounter.past, encounters, jax.tree.map(whole, past, off_the_grid))
+    steps = keep(past.real & real[..., None])
     spoilt_past = Episode(
         walls=whole(past.walls, rubbish.walls),
         agent_cells=steps(past.agent_cells, 3 * rubbish.agent_cells - 20),  # mostly off the grid

@@ -101,3 +101,14 @@ def test_reading_is_measured_in_every_format(load, monkeypatch, capsys):
     for format in ("text", "jsonl", "safetensors"):
         assert f"{format}: read in " in out
         assert f"{format}: check in " in out
+
+
+def test_following_an_agent_is_measured_for_every_kind_of_observer(load, monkeypatch, capsys):
+    benchmark = load("online_answers")
+    monkeypatch.setattr(benchmark, "OBSERVERS", ("random-agents/alpha-1",))
+    monkeypatch.setattr(sys, "argv", ["online_answers", "--steps", "2"])
+    benchmark.main()
+    out = capsys.readouterr().out
+    for name in ("random-agents/alpha-1", benchmark.UNTRAINED):
+        for past in (1, 5):
+            assert f"{name}, N_past {past}: a step in " in out

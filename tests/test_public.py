@@ -5,8 +5,10 @@ import doctest
 import subprocess
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 
+import equinox as eqx
 import jax
 import numpy
 import pytest
@@ -66,10 +68,44 @@ def test_a_history_without_a_state_to_ask_about():
         tomnet.observe(made_up(tomnet.ObserverConfig(size=5, objects=2)), random_encounters().history)
 
 
+SMALL_WORLD = tomnet.World(size=3, objects=1, max_walls=0, step_limit=4)
+
+
+def test_a_population_and_not_an_agent_is_drawn_from():
+    agent = jax.tree.map(lambda leaf: leaf[0], tomnet.RandomSpecies((1.0,)).sample(jax.random.key(0), 1))
+    scalars = eqx.tree_at(lambda agent: agent.action_probabilities, agent, jax.numpy.float32(0.2))
+    with pytest.raises(tomnet.TomnetError, match="agents = RandomAgent: should be a population"):
+        tomnet.draw_encounters(jax.random.key(0), scalars, SMALL_WORLD, tomnet.EncounterSpec(1, 1))
+
+
+@pytest.mark.parametrize(
+    ("level", "why"),
+    [
+        ("@.A.\n....\n....\n....", "level.walls = 4×4: a single level of this world is 3×3"),
+        ("@.A\n..B\n...", "level.object_cells = 2 objects: this world has 1"),
+    ],
+)
+def test_levels_of_another_world_are_not_played(level, why):
+    agent = jax.tree.map(lambda leaf: leaf[0], tomnet.RandomSpecies((1.0,)).sample(jax.random.key(0), 1))
+    other = tomnet.World(size=level.index("\n"), objects=2 if "B" in level else 1, max_walls=0)
+    with pytest.raises(tomnet.TomnetError) as refused:
+        tomnet.play(jax.random.key(0), agent, tomnet.parse_level(level, other), SMALL_WORLD)
+    assert str(refused.value) == why
+
+
+@pytest.mark.parametrize(("cell", "why"), [(9, "between 0 and 8, and 9 does not"), (4, "row 1, col 1, which is")])
+def test_levels_that_begin_nowhere_are_not_played(cell, why):
+    agent = jax.tree.map(lambda leaf: leaf[0], tomnet.RandomSpecies((1.0,)).sample(jax.random.key(0), 1))
+    level = tomnet.parse_level("@.A\n.#.\n...", SMALL_WORLD)
+    elsewhere = eqx.tree_at(lambda level: level.start_cell, level, jax.numpy.int16(cell))
+    with pytest.raises(tomnet.TomnetError, match=f"level.start_cell.*{why}"):
+        tomnet.play(jax.random.key(0), agent, elsewhere, SMALL_WORLD)
+
+
 @pytest.mark.parametrize("name", ["tomnet", *tomnet.__all__])
 def test_examples_in_docstrings_run(name):
     shown = tomnet if name == "tomnet" else getattr(tomnet, name)
-    names = {"tomnet": tomnet, "jax": jax, "numpy": numpy, "Path": Path, "tempfile": tempfile}
+    names = {"tomnet": tomnet, "jax": jax, "numpy": numpy, "Path": Path, "tempfile": tempfile, "warnings": warnings}
     example = doctest.DocTestParser().get_doctest(shown.__doc__, names, name, None, None)
     assert example.examples, f"{name} has no example"
     said: list[str] = []

@@ -25,11 +25,18 @@ if TYPE_CHECKING:  # for editors and type checkers, which cannot follow `__getat
     from .api import draw_encounters as draw_encounters
     from .api import load as load
     from .api import load_agents as load_agents
+    from .api import meet as meet
     from .api import observe as observe
     from .api import play as play
+    from .asking.agent_model import AgentModel as AgentModel
+    from .asking.agent_model import CurrentEpisode as CurrentEpisode
+    from .asking.answer import Answer as Answer
+    from .asking.answer import Embedding as Embedding
+    from .asking.answer import Named as Named
     from .episodes.encounter import Encounter as Encounter
     from .episodes.encounter import EncounterSpec as EncounterSpec
     from .episodes.episode import Episode as Episode
+    from .episodes.episode import QueryState as QueryState
     from .episodes.episode import Snapshot as Snapshot
     from .episodes.history import History as History
     from .episodes.predictions import Predictions as Predictions
@@ -46,6 +53,7 @@ if TYPE_CHECKING:  # for editors and type checkers, which cannot follow `__getat
     from .recordings.recording import Recording as Recording
     from .recordings.scene import Scene as Scene
     from .support.errors import TomnetError as TomnetError
+    from .support.warn import BeyondTraining as BeyondTraining
     from .world.gridworld import MAZE as MAZE
     from .world.gridworld import SUBGOAL_MAZE as SUBGOAL_MAZE
     from .world.gridworld import Level as Level
@@ -56,13 +64,15 @@ if TYPE_CHECKING:  # for editors and type checkers, which cannot follow `__getat
 __version__ = "0.1.0"
 
 PUBLIC = {
-    "tomnet.api": ("load", "load_agents", "draw_encounters", "play", "observe", "Answers"),
+    "tomnet.api": ("load", "load_agents", "draw_encounters", "play", "observe", "Answers", "meet"),
+    "tomnet.asking.agent_model": ("AgentModel", "CurrentEpisode"),
+    "tomnet.asking.answer": ("Answer", "Named", "Embedding"),
     "tomnet.world.gridworld": ("World", "MAZE", "SUBGOAL_MAZE", "Level"),
     "tomnet.world.levels": ("parse_level", "format_level"),
     "tomnet.agents.planner": ("PlannerSpecies",),
     "tomnet.agents.random_policy": ("RandomSpecies",),
     "tomnet.agents.population": ("Population",),
-    "tomnet.episodes.episode": ("Episode", "Snapshot"),
+    "tomnet.episodes.episode": ("Episode", "Snapshot", "QueryState"),
     "tomnet.episodes.history": ("History",),
     "tomnet.episodes.encounter": ("Encounter", "EncounterSpec"),
     "tomnet.episodes.predictions": ("Probabilities", "Predictions"),
@@ -75,6 +85,7 @@ PUBLIC = {
     "tomnet.observer.training": ("TrainingConfig", "train"),
     "tomnet.ideal.inverse_planning": ("InversePlanner",),
     "tomnet.support.errors": ("TomnetError",),
+    "tomnet.support.warn": ("BeyondTraining",),
 }
 """Every public name and where it is at home."""
 _HOME = {name: module for module, names in PUBLIC.items() for name in names}

@@ -3,22 +3,30 @@
 What draws is compiled as a whole: step by step, hundreds of small programs would have to be.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import equinox as eqx
+import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, Scalar
 
 from . import zoo
 from .agents.agent import Agent
 from .agents.population import Population
+from .asking import agent_model
+from .asking.agent_model import AgentModel
+from .asking.door import check
+from .asking.inputs import Past
 from .episodes import encounter, rollout
 from .episodes.encounter import Encounter, EncounterSpec
-from .episodes.episode import Episode, Snapshot
+from .episodes.episode import Episode, QueryState
+from .episodes.faults import arrays_of, find_blocked, find_fault
 from .episodes.history import History
 from .episodes.predictions import Probabilities
 from .observer.checkpoint import load_observer
 from .observer.tomnet import ToMnet, ask
-from .support.errors import BadSetting, nearest
+from .support.errors import BadSetting, TomnetError, nearest
 from .world.gridworld import Level, World
 
 
@@ -38,6 +46,7 @@ class Answers(Probabilities):
     """
 
     character: Float[Array, "*batch feature"]  # the embedding; of a posterior, its mean
+    deviation: Float[Array, "*batch feature"] | None  # and its standard deviation; None: no bottleneck, no posterior
 
 
 def load(name: str) -> ToMnet:
@@ -78,6 +87,9 @@ def draw_encounters(
     >>> encounters.past.actions.shape, encounters.query.agent_cell.shape  # [agent, past, time] and [agent]
     ((4, 1, 31), (4,))
     """
+    if any(jnp.ndim(leaf) == 0 for leaf in jax.tree.leaves(agents)) or not isinstance(agents, Agent):
+        why = "should be a population: agents whose arrays have a leading axis, as `species.sample` gives them"
+        raise BadSetting("agents", type(agents).__name__, why)
     return _draw_encounters(key, agents, world, encounter_spec, past)
 
 
@@ -98,13 +110,32 @@ def play(key: Key[Scalar, ""], agent: Agent, level: Level, world: World) -> Epis
     >>> episode.actions[: episode.length].tolist(), episode.consumed[: episode.length].tolist()
     ([3, 3], [-1, 0])
     """
+    if not isinstance(agent, Agent):
+        why = "should have ready, start and policy; `tomnet.record` takes any function as the policy"
+        raise BadSetting("agent", type(agent).__name__, why)
+    _check_level(level, world)
     return _play(key, agent, level, world)
+
+
+def _check_level(level: Level, world: World) -> None:
+    start = QueryState(level.walls, level.start_cell, level.object_cells)
+    arrays = arrays_of("level", start)
+    fault = find_fault(QueryState, arrays) or find_blocked(QueryState, arrays)
+    if fault:
+        raise TomnetError(f"level.{fault.replace('agent_cell', 'start_cell')}")
+    if arrays["walls"].shape != (world.size, world.size):
+        grid = "×".join(map(str, arrays["walls"].shape))
+        raise BadSetting("level.walls", grid, f"a single level of this world is {world.size}×{world.size}")
+    if arrays["object_cells"].shape != (world.kinds,):
+        raise BadSetting(
+            "level.object_cells", f"{arrays['object_cells'].shape[0]} objects", f"this world has {world.kinds}"
+        )
 
 
 _play = eqx.filter_jit(rollout.rollout)
 
 
-def observe(observer: ToMnet, seen: Encounter | History, query: Snapshot | None = None) -> Answers:
+def observe(observer: ToMnet, seen: Encounter | History, query: QueryState | None = None) -> Answers:
     """What an observer says of some agents, by what it has seen of them: a batch, one query for each.
 
     An encounter comes with its query; about a history, or to ask something else, `query` says in which states.
@@ -122,6 +153,24 @@ def observe(observer: ToMnet, seen: Encounter | History, query: Snapshot | None 
         seen, query = each.history, each.query if query is None else query
     if query is None:
         raise BadSetting("query", query, "a history ends before a state that the observer is asked about: name one")
+    check(observer, seen, query)
     reading = ask(observer, seen, query)
-    said = reading.predictions.probabilities()
-    return Answers(said.action, said.consumption, said.successor, said.belief, character=reading.character.mean)
+    said, who = reading.predictions.probabilities(), reading.character
+    deviation = None if who.log_variance is None else jnp.exp(0.5 * who.log_variance)
+    return Answers(said.action, said.consumption, said.successor, said.belief, character=who.mean, deviation=deviation)
+
+
+def meet(observer: ToMnet | str, past: Past, *, objects: Sequence[str] | None = None) -> AgentModel:
+    """Lets an observer, or the one of this name, meet an agent through its past; the model that it makes of the agent
+    can be asked about any state, and follows an episode step by step.
+
+    `past`: recordings, or episodes or snapshots of our own, in a list or stacked. `objects` says what the kinds of
+    objects are called, where that is not `A`, `B`, … and `*` for a subgoal.
+
+    >>> (walk,) = tomnet.record(tomnet.MAZE, lambda scene: "right", episodes=1, agent="ann", seed=3)
+    >>> ann = tomnet.meet("greedy-agents/greedy", [walk])
+    >>> said = ann.ask("@..........\\n" + "...........\\n" * 9 + "A.B..C....D")
+    >>> said.action["down"] + said.action["right"] > 0.9, said.consumption.names, said.successor[0.9].shape
+    (True, ('A', 'B', 'C', 'D'), (11, 11))
+    """
+    return agent_model.meet(load(observer) if isinstance(observer, str) else observer, past, objects)

@@ -9,7 +9,7 @@ from helpers import within
 from jaxtyping import Array, Int
 
 from tomnet.episodes.encounter import Encounter, EncounterSpec, Oversampled, draw_encounters
-from tomnet.episodes.episode import NONE, Episode
+from tomnet.episodes.episode import NONE, Episode, Snapshot
 from tomnet.episodes.observer_view import NearObjectsOnly, NoisyActions
 from tomnet.support.errors import BadSetting
 
@@ -266,17 +266,17 @@ def test_which_episode_comes_first_is_drawn_at_random(whole):
 
 
 def test_snapshots_are_single_steps_drawn_evenly_over_the_episode(snapshots):
-    assert (snapshots.past.length == 1).all()
-    assert snapshots.past.actions.shape == (AGENTS, 3, 1)
-    times = snapshots.past.agent_cells[..., 0]
+    assert isinstance(snapshots.past, Snapshot)
+    assert snapshots.past.action.shape == (AGENTS, 3)
+    times = snapshots.past.agent_cell
     shares = np.bincount(times.reshape(-1)) / times.size
     assert len(shares) == LENGTH  # never in the padding
     assert all(within(share, 1 / LENGTH, 1 / LENGTH, times.size) for share in shares)
 
 
 def test_a_snapshot_shows_the_action_taken_in_that_state(snapshots):
-    times, episodes = snapshots.past.agent_cells[..., 0], episode_of(snapshots.past)[..., 0]
-    assert np.array_equal(snapshots.past.actions[..., 0], (episodes + times) % 5)
+    times, episodes = snapshots.past.agent_cell, episode_of(snapshots.past)
+    assert np.array_equal(snapshots.past.action, (episodes + times) % 5)
 
 
 # --- The query

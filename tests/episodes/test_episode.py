@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tomnet.episodes.episode import ACTION_COUNT, NONE, Episode, Snapshot
+from tomnet.episodes.episode import ACTION_COUNT, NONE, Episode, QueryState
 from tomnet.world.gridworld import ACTIONS
 
 
@@ -79,7 +79,7 @@ def test_the_first_state_shows_the_world_and_no_action():
     state = five_steps().first_state()
     assert (int(state.agent_cell), state.object_cells.tolist()) == (10, [30, 40])
     assert np.array_equal(state.walls, five_steps().walls)
-    assert [field.name for field in dataclasses.fields(Snapshot)] == ["walls", "agent_cell", "object_cells"]
+    assert [field.name for field in dataclasses.fields(QueryState)] == ["walls", "agent_cell", "object_cells"]
 
 
 def test_the_first_states_of_many_episodes_come_at_once():

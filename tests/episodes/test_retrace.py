@@ -9,7 +9,7 @@ from agents.small import BLIND, SIGHTED, STATELESS, WORLD, made_up_network
 
 from tomnet.agents.actor_critic import DeepAgent
 from tomnet.agents.random_policy import RandomAgent
-from tomnet.episodes.episode import Snapshot
+from tomnet.episodes.episode import QueryState
 from tomnet.episodes.retrace import retrace, stand_at_query
 from tomnet.episodes.rollout import continue_rollout, start_rollout
 from tomnet.world.levels import parse_level
@@ -31,7 +31,7 @@ def acted(key, agent, steps: int):
     """Where an agent stands after so many steps, and where the floor thinks that it stands."""
     partial_rollout = continue_rollout(key, agent, start_rollout(agent, LEVEL, WORLD), WORLD, steps)
     state = partial_rollout.end.state
-    query = Snapshot(state.walls, state.agent_cell, state.object_cells)
+    query = QueryState(state.walls, state.agent_cell, state.object_cells)
     return partial_rollout.end, stand_at_query(agent, partial_rollout.episode, query, WORLD)
 
 

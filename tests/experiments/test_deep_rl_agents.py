@@ -15,7 +15,7 @@ from helpers import made_up
 from tomnet.agents import population as populations
 from tomnet.agents.actor_critic import NetworkConfig
 from tomnet.agents.population import save_population
-from tomnet.episodes.episode import Snapshot
+from tomnet.episodes.episode import QueryState
 from tomnet.experiments import agent_embeddings, deep_rl_agents
 from tomnet.experiments.agent_pool import AgentPool
 from tomnet.experiments.analysis import species_maps, subspecies, table_a1, three_species
@@ -221,7 +221,7 @@ def test_a_field_that_turns():
     down, across = rows - 2, cols - 2
     radius = np.hypot(down, across)
     arrows = np.stack([-across, down], 1) / np.maximum(radius, 1)[:, None]
-    query = Snapshot(jnp.zeros((5, 5), bool), jnp.int32(0), jnp.asarray([3, -1]))
+    query = QueryState(jnp.zeros((5, 5), bool), jnp.int32(0), jnp.asarray([3, -1]))
     assert subspecies.circulation(arrows, query) == pytest.approx(1)
     assert subspecies.circulation(-arrows, query) == pytest.approx(-1)
     outwards = np.stack([down, across], 1) / np.maximum(radius, 1)[:, None]

@@ -14,7 +14,7 @@ from helpers import made_up, quick_play
 
 from tomnet.agents.random_policy import RandomSpecies
 from tomnet.episodes.encounter import EncounterSpec
-from tomnet.episodes.episode import Snapshot
+from tomnet.episodes.episode import QueryState
 from tomnet.experiments import experiment
 from tomnet.experiments import run as running
 from tomnet.experiments.agent_pool import AgentPool
@@ -255,9 +255,9 @@ def test_a_plain_episode_holds_its_real_steps_only(sampled):
     assert plain.walls.shape == (5, 5)
 
 
-def a_query() -> Snapshot:
+def a_query() -> QueryState:
     walls = jnp.zeros((7, 7), bool).at[1, 2].set(True)
-    return Snapshot(walls, jnp.int16(3), jnp.array([10, 20, 30, -1], jnp.int16))
+    return QueryState(walls, jnp.int16(3), jnp.array([10, 20, 30, -1], jnp.int16))
 
 
 def test_a_plain_snapshot_has_rows_first():

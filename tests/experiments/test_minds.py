@@ -12,7 +12,7 @@ from helpers import made_up, pick, says
 
 from tomnet import zoo
 from tomnet.agents import population as populations
-from tomnet.episodes.episode import Snapshot
+from tomnet.episodes.episode import QueryState
 from tomnet.episodes.history import History
 from tomnet.experiments import explicit_beliefs, false_beliefs, false_beliefs_mixed, unseen_swaps
 from tomnet.experiments.agent_pool import AgentPool
@@ -284,7 +284,7 @@ def test_each_prediction_is_about_the_world_it_was_asked_about(walks, observer):
     )
     history = History.of(before, way)
     for swap in range(4):
-        query = Snapshot(state.walls, state.agent_cell, jnp.asarray(pairs.object_cells[swap, level]))
+        query = QueryState(state.walls, state.agent_cell, jnp.asarray(pairs.object_cells[swap, level]))
         alone = predict_counterfactuals(observer, history, jax.tree.map(lambda leaf: leaf[None, None], query))
         assert np.allclose(alone.action[0, 0], told.action[1 + swap, 0], atol=1e-5)
 

@@ -8,35 +8,26 @@ import numpy as np
 import pytest
 
 from tomnet.agents.random_policy import RandomSpecies
-from tomnet.episodes.episode import NONE, Episode
+from tomnet.episodes.episode import Snapshot
 from tomnet.ideal import dirichlet
 
 SAME_ACTION = jnp.array([[0.0, 0, 0, 0, 0], [1, 0, 0, 0, 0], [5, 0, 0, 0, 0]])
 
 
-def episodes(actions: np.ndarray, length: np.ndarray) -> Episode:
-    agents, past, time = actions.shape
-    return Episode(
-        walls=jnp.zeros((agents, past, 3, 3), bool),
-        agent_cells=jnp.zeros((agents, past, time), jnp.int16),
-        object_cells=jnp.zeros((agents, past, time, 1), jnp.int16),
-        actions=jnp.asarray(actions, jnp.int8),
-        consumed=jnp.full((agents, past, time), NONE, jnp.int8),
-        final_cell=jnp.zeros((agents, past), jnp.int16),
-        length=jnp.asarray(length, jnp.int16),
-    )
+def snapshots(actions: list[list[int]]) -> Snapshot:
+    action = jnp.asarray(actions, jnp.int8)
+    nothing = jnp.zeros_like(action)
+    return Snapshot(jnp.zeros((*action.shape, 3, 3), bool), nothing, nothing[..., None], action)
 
 
-def test_counts_leave_out_padding_steps_and_padding_episodes():
-    actions = np.array([[[0, 1, 4], [2, 2, 2]], [[3, 3, 3], [1, 0, 0]]])
-    past = episodes(actions, np.array([[2, 3], [3, 1]]))
-    counts = dirichlet.action_counts(past, jnp.array([[True, False], [True, True]]))
-    np.testing.assert_array_equal(counts, [[1, 1, 0, 0, 0], [0, 1, 0, 3, 0]])
+def test_counts_leave_out_what_is_padding():
+    real = jnp.array([[True, True, False], [True, True, True]])
+    counts = dirichlet.action_counts(snapshots([[0, 1, 4], [3, 1, 3]]), real)
+    np.testing.assert_array_equal(counts, [[1, 1, 0, 0, 0], [0, 1, 0, 2, 0]])
 
 
 def test_no_past_gives_the_prior_mean():
-    past = episodes(np.zeros((2, 3, 1), int), np.ones((2, 3)))
-    counts = dirichlet.action_counts(past, jnp.zeros((2, 3), bool))
+    counts = dirichlet.action_counts(snapshots([[0, 0, 0], [0, 0, 0]]), jnp.zeros((2, 3), bool))
     np.testing.assert_allclose(dirichlet.predictive(counts, (0.01, 3.0)), 0.2, rtol=1e-6)
 
 

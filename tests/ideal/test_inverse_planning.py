@@ -10,7 +10,7 @@ import pytest
 
 from tomnet.agents.planner import Planner, PlannerSpecies
 from tomnet.episodes.encounter import Encounter, EncounterSpec, draw_encounters
-from tomnet.episodes.episode import Episode, Snapshot
+from tomnet.episodes.episode import Episode, QueryState
 from tomnet.episodes.rollout import play, rollout
 from tomnet.episodes.targets import targets_from
 from tomnet.ideal import InversePlanner
@@ -48,7 +48,7 @@ def encounters():
     def met() -> tuple[Encounter, Encounter]:
         whole = draw_encounters(encounter_key, SPECIES.sample(agent_key, 1000), play(WORLD), EncounterSpec(0, 3))
         times = (jax.random.uniform(time_key, (1000, 3)) * whole.past.length).astype(jnp.int32)
-        snapshots = jax.vmap(jax.vmap(Episode.at))(whole.past, times)
+        snapshots = jax.vmap(jax.vmap(Episode.at))(whole.past, times).first_pair()
         return whole, eqx.tree_at(lambda encounter: encounter.past, whole, snapshots)
 
     return dict(zip((False, True), met()))
@@ -72,8 +72,8 @@ def one_agent(rewards, move_cost=0.01) -> Planner:
     return Planner(jnp.array([rewards]), jnp.array([move_cost]), jnp.array([0.05]))
 
 
-def query(level: Level) -> Snapshot:
-    return jax.tree.map(lambda leaf: leaf[None], Snapshot(level.walls, level.start_cell, level.object_cells))
+def query(level: Level) -> QueryState:
+    return jax.tree.map(lambda leaf: leaf[None], QueryState(level.walls, level.start_cell, level.object_cells))
 
 
 def within_sampling_error(samples, expected):
@@ -162,7 +162,7 @@ def test_snapshot_probability_is_the_frequency_over_rollouts(rewards, move_cost)
 @pytest.mark.parametrize("snapshots", [False, True])
 def test_no_past_leaves_the_prior(ideal, encounters, snapshots):
     met = some(encounters[snapshots])
-    log_weights = ideal.posterior(met.past, jnp.zeros_like(met.past_real), snapshots)
+    log_weights = ideal.posterior(met.past, jnp.zeros_like(met.past_real))
     np.testing.assert_allclose(log_weights, jnp.tile(ideal.log_prior, (8, 1)), atol=1e-5)
     np.testing.assert_allclose(ideal.preferred_object(log_weights), 1 / 3, rtol=1e-4)
     np.testing.assert_allclose(ideal.greedy_probability(log_weights), SPECIES.greedy_share, rtol=1e-4)
@@ -183,7 +183,7 @@ def test_padding_changes_nothing(ideal, encounters, snapshots):
             padded,
             (jnp.where(padded.real, padded.actions, 2), jnp.where(padded.real, padded.agent_cells, 5)),
         )
-    np.testing.assert_array_equal(ideal.posterior(met.past, real, snapshots), ideal.posterior(padded, real, snapshots))
+    np.testing.assert_array_equal(ideal.posterior(met.past, real), ideal.posterior(padded, real))
 
 
 def test_order_and_company_do_not_matter(ideal, encounters):
@@ -251,7 +251,7 @@ def test_fields_agree_with_predictions(ideal, encounters):
 def test_losses_are_what_the_observer_itself_expects(ideal, encounters, snapshots):
     """Calibration over agents drawn from the prior; no observer of another species would pass."""
     met = encounters[snapshots]
-    predictions = ideal.observe(met, snapshots)
+    predictions = ideal.observe(met)
     losses = losses_each(predictions, met.targets)
     surprise = {
         "action": -(jnp.exp(predictions.action) * predictions.action).sum(-1),

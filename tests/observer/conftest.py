@@ -53,8 +53,8 @@ def kind(request) -> str:
 
 @pytest.fixture(scope="session")
 def encounters_of():
-    """Five encounters for each kind of observer: those of snapshots have one step in each episode."""
-    made = {name: random_encounters(time=4 if name == "episodes" else 1) for name in CONFIGS}
+    """Five encounters for each kind of observer."""
+    made = {name: random_encounters(snapshots=name != "episodes") for name in CONFIGS}
     return made.__getitem__
 
 

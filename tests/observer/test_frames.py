@@ -9,7 +9,7 @@ from helpers import pick, random_encounters
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tomnet.episodes.episode import ACTION_COUNT, NONE, Snapshot
+from tomnet.episodes.episode import ACTION_COUNT, NONE, QueryState, Snapshot
 from tomnet.episodes.history import History
 from tomnet.observer.frames import (
     Capacity,
@@ -36,7 +36,7 @@ PICTURE = """
 
 
 @pytest.fixture(scope="module")
-def state() -> Snapshot:
+def state() -> QueryState:
     """The picture: size 7, four objects of which the last is absent, so six planes."""
     grid = np.array([list(line.strip()) for line in PICTURE.strip().splitlines()])
 
@@ -44,7 +44,7 @@ def state() -> Snapshot:
         return int(np.flatnonzero(grid.reshape(-1) == symbol)[0])
 
     objects = [cell("A"), cell("B"), cell("C"), NONE]
-    return Snapshot(jnp.asarray(grid == "#"), jnp.int16(cell("@")), jnp.asarray(objects, jnp.int16))
+    return QueryState(jnp.asarray(grid == "#"), jnp.int16(cell("@")), jnp.asarray(objects, jnp.int16))
 
 
 def marked(planes, channel: int) -> list[list[int]]:
@@ -74,9 +74,13 @@ def test_planes_hold_ones_and_zeros_only(state):
     assert planes.sum() == 2 + 3 + 1
 
 
+def with_action(state: QueryState, action: int) -> Snapshot:
+    return Snapshot(state.walls, state.agent_cell, state.object_cells, jnp.int8(action))
+
+
 @pytest.mark.parametrize("action", range(ACTION_COUNT))
 def test_the_action_is_tiled_over_the_map_beside_the_state(action, state):
-    planes = np.asarray(pair_planes(state, jnp.int8(action)))
+    planes = np.asarray(pair_planes(with_action(state, action)))
     assert planes.shape == (7, 7, 6 + ACTION_COUNT)
     assert np.array_equal(planes[..., :6], np.asarray(state_planes(state)))
     assert (planes[..., 6:] == np.eye(ACTION_COUNT)[action]).all()
@@ -90,7 +94,7 @@ def test_a_vector_is_tiled_over_the_map(state):
 
 def test_planes_come_in_the_type_that_is_asked_for(state):
     assert state_planes(state, jnp.bfloat16).dtype == jnp.bfloat16
-    assert pair_planes(state, jnp.int8(0), jnp.bfloat16).dtype == jnp.bfloat16
+    assert pair_planes(with_action(state, 0), jnp.bfloat16).dtype == jnp.bfloat16
 
 
 # --- Packing
@@ -118,8 +122,8 @@ def test_real_frames_come_first_in_the_order_of_episodes_and_steps(episodes, pac
     past, steps = episodes[0], real_steps(episodes)
     draw = eqx.filter_jit(pair_planes)
     for place, (episode, time) in enumerate(steps):
-        state = Snapshot(past.walls[episode], past.agent_cells[episode, time], past.object_cells[episode, time])
-        assert np.array_equal(packed.planes[place], draw(state, past.actions[episode, time]))
+        here = past.agent_cells[episode, time], past.object_cells[episode, time], past.actions[episode, time]
+        assert np.array_equal(packed.planes[place], draw(Snapshot(past.walls[episode], *here)))
         assert int(packed.episode[place]) == episode
 
 

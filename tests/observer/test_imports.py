@@ -16,6 +16,7 @@ LEFT_TO_RIGHT = [
     ["episodes"],
     ["recordings"],
     ["observer", "ideal"],
+    ["asking"],
     ["experiments"],
     ["zoo"],
     ["figures"],

@@ -27,7 +27,7 @@ def norms(observer) -> list[BatchNorm]:
 def test_the_rubbish_differs_from_the_padding_it_replaces(kind, encounters_of):
     """Else the tests below would prove nothing."""
     clean, rubbish = encounters_of(kind).past, spoilt(encounters_of(kind)).past
-    for field in ("walls", "agent_cells", "object_cells", "actions"):
+    for field in ("walls", "object_cells", "agent_cells" if kind == "episodes" else "agent_cell"):
         assert not np.array_equal(getattr(clean, field), getattr(rubbish, field))
 
 
@@ -44,7 +44,10 @@ def test_rubbish_in_the_padding_changes_no_prediction_moment_or_gradient_in_trai
 
 
 def test_what_is_real_does_change_the_answer(kind, encounters_of, observer_of, thinks):
-    other = eqx.tree_at(lambda e: e.past.actions, encounters_of(kind), (encounters_of(kind).past.actions + 1) % 5)
+    def actions(encounters):
+        return encounters.past.actions if kind == "episodes" else encounters.past.action
+
+    other = eqx.tree_at(actions, encounters_of(kind), (actions(encounters_of(kind)) + 1) % 5)
     before = thinks(observer_of(kind), encounters_of(kind))[0]
     after = thinks(observer_of(kind), other)[0]
     assert (np.abs(before - after)[1:].max(1) > 1e-4).all()
@@ -59,15 +62,18 @@ def test_more_room_for_episodes_and_steps_changes_nothing(kind, encounters_of, o
     """Two more steps in every episode and one more episode for every agent, none of them real."""
     encounters, observer = encounters_of(kind), observer_of(kind)
     past, capacity = encounters.past, [(0, 0), (0, 1), (0, 2)]
-    wider = Episode(
-        walls=jnp.pad(past.walls, [*capacity[:2], (0, 0), (0, 0)], constant_values=True),
-        agent_cells=jnp.pad(past.agent_cells, capacity, constant_values=3),
-        object_cells=jnp.pad(past.object_cells, [*capacity, (0, 0)], constant_values=4),
-        actions=jnp.pad(past.actions, capacity, constant_values=2),
-        consumed=jnp.pad(past.consumed, capacity),
-        final_cell=jnp.pad(past.final_cell, capacity[:2]),
-        length=jnp.pad(past.length, capacity[:2], constant_values=1),
-    )
+    if kind == "episodes":
+        wider = Episode(
+            walls=jnp.pad(past.walls, [*capacity[:2], (0, 0), (0, 0)], constant_values=True),
+            agent_cells=jnp.pad(past.agent_cells, capacity, constant_values=3),
+            object_cells=jnp.pad(past.object_cells, [*capacity, (0, 0)], constant_values=4),
+            actions=jnp.pad(past.actions, capacity, constant_values=2),
+            consumed=jnp.pad(past.consumed, capacity),
+            final_cell=jnp.pad(past.final_cell, capacity[:2]),
+            length=jnp.pad(past.length, capacity[:2], constant_values=1),
+        )
+    else:
+        wider = jax.tree.map(lambda leaf: jnp.pad(leaf, capacity[:2] + [(0, 0)] * (leaf.ndim - 2)), past)
     padded = eqx.tree_at(
         lambda e: (e.past, e.past_real), encounters, (wider, jnp.pad(encounters.past_real, capacity[:2]))
     )
@@ -139,8 +145,7 @@ def test_an_embedding_is_the_sum_of_what_each_episode_gives(name, encounters_of,
 
 
 def test_a_prediction_does_not_depend_on_the_other_encounters_of_its_batch(kind, encounters_of, observer_of, thinks):
-    encounters, time = encounters_of(kind), encounters_of(kind).past.actions.shape[-1]
-    strangers = random_encounters(seed=7, time=time)
+    encounters, strangers = encounters_of(kind), random_encounters(seed=7, snapshots=kind != "episodes")
     mixed = jax.tree.map(lambda mine, other: jnp.concatenate([mine[2:3], other[1:]]), encounters, strangers)
     alone, among = thinks(observer_of(kind), encounters)[:2], thinks(observer_of(kind), mixed)[:2]
     assert differing(pick(alone, 2), pick(among, 0), 1e-5) == []

@@ -19,7 +19,7 @@ import pytest
 from helpers import contents
 
 from tomnet.episodes.encounter import Encounter
-from tomnet.episodes.episode import NONE, Episode, Snapshot
+from tomnet.episodes.episode import QueryState, Snapshot
 from tomnet.episodes.history import History
 from tomnet.episodes.targets import Targets
 from tomnet.observer import training
@@ -71,20 +71,17 @@ def favourites(key, count: int, least: int = 0) -> Encounter:
     numbers = jax.random.randint(key, (count, 8), 0, 150)  # one draw, for speed; 25, 5, 3 and 2 divide 150
     favourite, cells = numbers[:, 6] % 5, (numbers[:, :6] % 25).astype(jnp.int16)
     history = History(
-        past=Episode(
+        past=Snapshot(
             walls=jnp.zeros((count, 2, 5, 5), bool),
-            agent_cells=cells[:, :2, None],
-            object_cells=cells[:, 2:4, None, None],
-            actions=jnp.broadcast_to(favourite[:, None, None], (count, 2, 1)).astype(jnp.int8),
-            consumed=jnp.full((count, 2, 1), NONE, jnp.int8),
-            final_cell=cells[:, :2],
-            length=jnp.ones((count, 2), jnp.int16),
+            agent_cell=cells[:, :2],
+            object_cells=cells[:, 2:4, None],
+            action=jnp.broadcast_to(favourite[:, None], (count, 2)).astype(jnp.int8),
         ),
         past_real=jnp.arange(2) < least + numbers[:, 7:] % (3 - least),
     )
     return Encounter(
         history,
-        query=Snapshot(jnp.zeros((count, 5, 5), bool), cells[:, 4], cells[:, 5:]),
+        query=QueryState(jnp.zeros((count, 5, 5), bool), cells[:, 4], cells[:, 5:]),
         targets=Targets(favourite.astype(jnp.int32), jnp.zeros((count, 1)), jnp.full((count, 3, 5, 5), 1 / 25)),
     )
 

@@ -19,6 +19,7 @@ from ..agents.planner import PlannerSpecies
 from ..agents.population import senses_of
 from ..agents.population_training import POPULATION_PRESETS, first_learners, update_all, update_key
 from ..agents.random_policy import RandomSpecies
+from ..episodes.episode import Snapshot
 from ..episodes.rollout import play
 from ..experiments.experiment import ObserverSpec, Preset
 from ..experiments.registry import EXPERIMENTS
@@ -183,7 +184,8 @@ def _training(what: str, spec: ObserverSpec, sizes: Sizes) -> Measurement:
     encounters = jax.tree.map(lambda leaf: leaf[dealt], encounters).one_by_one()
     capacity = capacity_for(encounters.history)
     state = first_state(spec.observer, training, seed=0)
-    padded = encounters.past.actions[0].size
+    past = encounters.past
+    padded = (past.action if isinstance(past, Snapshot) else past.actions)[0].size
     row = measurement(
         "observer",
         what,

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float, Int, Key, Scalar
 
 from ..support.errors import BadSetting
 from ..support.trees import pick, stack
-from .episode import Episode, EpisodeWithBeliefs, Snapshot
+from .episode import Episode, EpisodeWithBeliefs, QueryState, Snapshot
 from .history import History
 from .observer_view import ObserverView, sees_all
 from .targets import Targets, targets_from
@@ -44,7 +44,7 @@ class Encounter(eqx.Module):
     """
 
     history: History
-    query: Snapshot
+    query: QueryState
     targets: Targets
     weight: Float[Array, "*batch"] | None = None  # how much each query counts in training; None: all alike
 
@@ -64,7 +64,7 @@ class Encounter(eqx.Module):
 
     def one_by_one(self) -> "Encounter":
         """The axes of current episodes and of queries merged into the batch; what shares episodes stays together."""
-        agents, histories, queries = self.past.length.ndim - 1, self.past_real.ndim - 1, self.query.agent_cell.ndim
+        agents, histories, queries = self.past.walls.ndim - 3, self.past_real.ndim - 1, self.query.agent_cell.ndim
         if queries == agents:
             return self
 
@@ -76,7 +76,7 @@ class Encounter(eqx.Module):
     def by_agent(self) -> "Encounter":
         """`one_by_one` undone, for a single batch with one query about each current episode: these have an axis of
         their own again."""
-        groups = self.past.length.shape[0]
+        groups = self.past.walls.shape[0]
 
         def split(leaf):
             return leaf.reshape(groups, -1, *leaf.shape[1:])
@@ -109,7 +109,7 @@ class EncounterSpec(eqx.Module):
 
     min_past: int = eqx.field(static=True)
     max_past: int = eqx.field(static=True)
-    snapshots: bool = eqx.field(static=True, default=False)  # one state/action pair of each past episode
+    snapshots: bool = eqx.field(static=True, default=False)  # of each past episode one state/action pair, a Snapshot
     query_at_start: bool = eqx.field(static=True, default=True)  # else at a time drawn from the whole episode
     view: ObserverView = sees_all
 
@@ -222,7 +222,7 @@ def _shared_encounter(
     ask = jax.vmap(lambda keys, told: _ask(keys, told, encounter_spec, queries, weigh))
     recent, query_times, query, targets, weight = ask(keys, current)
     earlier = _seen((snapshot_key, view_key), _episodes(told), encounter_spec)
-    other, own = jnp.arange(earlier.length.shape[0]), own[:, None]
+    other, own = jnp.arange(earlier.walls.shape[0]), own[:, None]
     place = other - (other > own)  # of an episode among those before the current one
     history = History(earlier, (other != own) & (place < counts[:, None]), recent, query_times)
     return Encounter(history, query, targets, weight)
@@ -240,14 +240,15 @@ def _count(key: Key[Scalar, ""], encounter_spec: EncounterSpec, past: int | None
     )
 
 
-def _seen(keys: tuple[Array, Array], episodes: Episode, encounter_spec: EncounterSpec) -> Episode:
+def _seen(keys: tuple[Array, Array], episodes: Episode, encounter_spec: EncounterSpec) -> Episode | Snapshot:
     """Past episodes as an observer sees them."""
     snapshot_key, view_key = keys
     count = episodes.length.shape[0]
     if encounter_spec.snapshots:
         times = (jax.random.uniform(snapshot_key, (count,)) * episodes.length).astype(jnp.int32)
         episodes = jax.vmap(Episode.at)(episodes, times)
-    return jax.vmap(encounter_spec.view)(jax.random.split(view_key, count), episodes)
+    seen = jax.vmap(encounter_spec.view)(jax.random.split(view_key, count), episodes)
+    return seen.first_pair() if encounter_spec.snapshots else seen
 
 
 def _ask(
@@ -256,7 +257,7 @@ def _ask(
     encounter_spec: EncounterSpec,
     queries: int = 1,
     weigh: Weigh | None = None,
-) -> tuple[Episode | None, Int[Array, "query"] | None, Snapshot, Targets, Array | None]:
+) -> tuple[Episode | None, Int[Array, "query"] | None, QueryState, Targets, Array | None]:
     """Queries about one episode: what came before the last of them and the times, where there are several; the states
     asked about, the answers, and how much each counts."""
     time_key, query_key, recent_key = keys

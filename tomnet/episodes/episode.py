@@ -1,4 +1,4 @@
-"""An episode: compact, plain arrays with one axis of time. All that an observer may ever see of an agent."""
+"""Episodes, snapshots and query states: compact, plain arrays. All that an observer may ever see of an agent."""
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -8,8 +8,8 @@ NONE = -1  # no object: absent from the world, or nothing consumed
 ACTION_COUNT = 5  # the world names them; the observer, who may not look there, needs only how many there are
 
 
-class Snapshot(eqx.Module):
-    """A state without the action that follows: what a query shows.
+class QueryState(eqx.Module):
+    """A state without the action that follows: what an observer is asked about.
 
     >>> agents = tomnet.PlannerSpecies().sample(jax.random.key(0), 4)
     >>> encounters = tomnet.draw_encounters(jax.random.key(1), agents, tomnet.MAZE, tomnet.EncounterSpec(1, 1))
@@ -20,6 +20,26 @@ class Snapshot(eqx.Module):
     walls: Bool[Array, "*batch row col"]
     agent_cell: Int[Array, "*batch"]
     object_cells: Int[Array, "*batch object"]
+
+
+class Snapshot(eqx.Module):
+    """A single state/action pair of an episode, from a time unknown: all that some observers see of the past.
+
+    >>> agents = tomnet.PlannerSpecies().sample(jax.random.key(0), 4)
+    >>> spec = tomnet.EncounterSpec(min_past=3, max_past=3, snapshots=True)
+    >>> past = tomnet.draw_encounters(jax.random.key(1), agents, tomnet.MAZE, spec).past  # [agent, past]
+    >>> type(past).__name__, past.agent_cell.shape, past.action.shape
+    ('Snapshot', (4, 3), (4, 3))
+    """
+
+    walls: Bool[Array, "*batch row col"]
+    agent_cell: Int[Array, "*batch"]
+    object_cells: Int[Array, "*batch object"]
+    action: Int[Array, "*batch"]
+
+    @property
+    def state(self) -> QueryState:
+        return QueryState(self.walls, self.agent_cell, self.object_cells)
 
 
 class Episode(eqx.Module):
@@ -51,7 +71,7 @@ class Episode(eqx.Module):
         return jnp.arange(self.actions.shape[-1]) < self.length[..., None]
 
     def at(self, time: Int[Array, ""]) -> "Episode":
-        """One state/action pair of one episode, as an episode of a single step."""
+        """One step of one episode, as an episode of its own: what views look at."""
         after = self.agent_cells[jnp.minimum(time + 1, self.length - 1)]
         return Episode(
             walls=self.walls,
@@ -81,8 +101,16 @@ class Episode(eqx.Module):
             length=jnp.asarray(time, self.length.dtype),
         )
 
-    def first_state(self) -> Snapshot:
-        return Snapshot(self.walls, self.agent_cells[..., 0], self.object_cells[..., 0, :])
+    def first_state(self) -> QueryState:
+        return self.first_pair().state
+
+    def pairs(self, episode: Int[Array, "*pair"], time: Int[Array, "*pair"]) -> Snapshot:
+        """Of many episodes (one leading axis), the state/action pairs at these times of these episodes."""
+        here = self.agent_cells[episode, time], self.object_cells[episode, time], self.actions[episode, time]
+        return Snapshot(self.walls[episode], *here)
+
+    def first_pair(self) -> Snapshot:
+        return Snapshot(self.walls, self.agent_cells[..., 0], self.object_cells[..., 0, :], self.actions[..., 0])
 
 
 class EpisodeWithBeliefs(eqx.Module):

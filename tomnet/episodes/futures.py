@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, Int, Key, Scalar
 from ..agents.actor_critic import DeepAgent
 from ..agents.agent import Agent
 from ..world.gridworld import World
-from .episode import Episode, Snapshot
+from .episode import Episode, QueryState
 from .retrace import stand_at_query
 from .rollout import RolloutState, finish_rollout
 from .targets import Targets, successor_maps, targets_from
@@ -27,7 +27,7 @@ class Futures(eqx.Module):
 
 
 def futures_from(
-    key: Key[Scalar, ""], agent: Agent, recent: Episode, query: Snapshot, world: World, rollouts: int
+    key: Key[Scalar, ""], agent: Agent, recent: Episode, query: QueryState, world: World, rollouts: int
 ) -> Futures:
     """The futures of one agent from one query, in an episode that was so far as in `recent`."""
     now = stand_at_query(agent, recent, query, world)
@@ -60,7 +60,7 @@ def queried_policy(
 
 @eqx.filter_jit
 def imagine(
-    key: Key[Scalar, ""], agent: Agent, recent: Episode, query: Snapshot, world: World, rollouts: int
+    key: Key[Scalar, ""], agent: Agent, recent: Episode, query: QueryState, world: World, rollouts: int
 ) -> Futures:
     """The same from each of some queries, one after the other."""
     acting = agent.ready()

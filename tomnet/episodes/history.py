@@ -7,11 +7,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
 
-from .episode import Episode
+from .episode import Episode, Snapshot
 
 
 class History(eqx.Module):
-    """Past episodes, which of them are real, and the current episode so far.
+    """Past episodes, or a snapshot of each, which of them are real, and the current episode so far.
 
     Several histories may share one set of past episodes: `past` then has fewer agents than `past_real`, or one axis
     less (see `Encounter`). Several queries may be about one current episode: `recent` then goes on to the last of them,
@@ -24,18 +24,18 @@ class History(eqx.Module):
     ((4, 1), None)
     """
 
-    past: Episode  # batch axes: *batch past
+    past: Episode | Snapshot  # batch axes: *batch past
     past_real: Bool[Array, "*batch past"]  # which of them were seen; the others are padding
     recent: Episode | None = None  # the current episode before the query; None where queries come at the start
     query_times: Int[Array, "*batch query"] | None = None  # in the current episode; None: one query, after `recent`
 
     @staticmethod
-    def of(past: Episode, recent: Episode | None = None) -> "History":
+    def of(past: Episode | Snapshot, recent: Episode | None = None) -> "History":
         """All of these past episodes seen; of the current one, all that there is."""
         past = jax.tree.map(jnp.asarray, past)
         if recent is not None:
             recent = jax.vmap(lambda episode: episode.until(episode.length))(jax.tree.map(jnp.asarray, recent))
-        return History(past, jnp.ones(past.length.shape, bool), recent)
+        return History(past, jnp.ones(past.walls.shape[:-2], bool), recent)
 
     def __len__(self) -> int:
         return self.past_real.shape[0]
@@ -43,6 +43,6 @@ class History(eqx.Module):
     @property
     def shown(self) -> Bool[Array, "*batch past"]:
         """Which past episodes there is a query after, each counted once."""
-        *batch, past = self.past.length.shape
+        *batch, past = self.past.walls.shape[:-2]
         queries = math.prod(self.past_real.shape[:-1]) // max(math.prod(batch), 1)  # of nobody, none
         return jnp.asarray(self.past_real).reshape(*batch, queries, past).any(-2)

@@ -13,7 +13,7 @@ from jaxtyping import Array, Float
 
 from ..agents.agent import Agent
 from ..world.gridworld import ACTIONS, Outcome, State, World, nothing_yet
-from .episode import Episode, Snapshot
+from .episode import Episode, QueryState
 from .rollout import RolloutState
 
 
@@ -54,7 +54,7 @@ def retrace(agent: Agent, episode: Episode, world: World, first: State | None = 
     return Retraced(log_likelihood, memory, last)
 
 
-def stand_at_query(agent: Agent, recent: Episode, query: Snapshot, world: World) -> RolloutState:
+def stand_at_query(agent: Agent, recent: Episode, query: QueryState, world: World) -> RolloutState:
     """Where an episode stands at the query, with the memory that this agent would have come there with."""
     length, here = recent.length.astype(jnp.int32), query.agent_cell.astype(jnp.int32)
     things = query.object_cells.astype(jnp.int32)

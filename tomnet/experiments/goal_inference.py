@@ -16,6 +16,7 @@ from jaxtyping import Float
 
 from ..agents.planner import PlannerSpecies
 from ..episodes.encounter import Encounter, EncounterSpec
+from ..episodes.episode import Episode
 from ..episodes.predictions import Predictions
 from ..ideal.inverse_planning import InversePlanner
 from ..observer.config import ObserverConfig
@@ -96,7 +97,7 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tabl
     population = SPECIES.sample(agent_key, agents)
     encounters = eqx.filter_jit(specs(ANY_PRESET)[0].draw_encounters)(encounter_key, population, past=1)
     ideal = InversePlanner.for_species(ideal_key, SPECIES, MAZE)
-    _, best = exact(ideal, encounters, snapshots=False)
+    _, best = exact(ideal, encounters)
     no_past = without_past(ideal, encounters)
     observed = {name: network(observers[name], encounters)[1] for name in EMBEDDINGS}
     tables = Tables(
@@ -122,6 +123,7 @@ def _example(encounters: Encounter, net: Observed, best: Observed) -> Example:
 
     Where there is none, one in which it eats something in the end; and where no agent does, anyone.
     """
+    assert isinstance(encounters.past, Episode)  # whole ones
     walked = np.asarray(encounters.past.length[:, 0])
     eaten = np.asarray(encounters.targets.consumption.any(-1))
     occupied = np.asarray((encounters.targets.successor[:, 2] > 0).sum((-2, -1)))

@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float, Key, Scalar
 
 from ..episodes.encounter import Encounter, EncounterSpec
-from ..episodes.episode import Snapshot
+from ..episodes.episode import QueryState
 from ..ideal.inverse_planning import InversePlanner
 from ..observer.config import ObserverConfig
 from ..observer.tomnet import ToMnet
@@ -38,7 +38,7 @@ from .analysis.comparison import (
     without_past,
 )
 from .analysis.decoding import nearest_neighbour_accuracy
-from .analysis.examples import PlainEpisode, PlainSnapshot, first_of, plain_episode, plain_snapshot
+from .analysis.examples import PlainEpisode, PlainSnapshot, first_of, plain_pair, plain_snapshot
 from .analysis.query_fields import every_cell, policy_arrows
 from .claims.claim import Claim, if_measured, verdict
 from .claims.statements import STATEMENTS
@@ -153,7 +153,7 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tabl
     for past in N_PAST:
         # the same agents and queries at every N_past: only what was seen before differs
         encounters = seen_only(everything, past)
-        weights, best = exact(ideal, encounters, snapshots=True)
+        weights, best = exact(ideal, encounters)
         likely = np.asarray(ideal.preferred_object(weights))
         known = float((likely.argmax(-1) == preferred).astype(float).mean())
         given_to_preferred.append(likely[np.arange(agents), preferred])
@@ -190,7 +190,7 @@ def trapped(
     """Claim G4: agents put on levels where they can reach exactly one object."""
     wanted = encounters.past_real.shape[0]
     levels = eqx.filter_jit(jax.vmap(sample_level, in_axes=(0, None)))(jax.random.split(key, 100 * wanted), MAZE)
-    queries = Snapshot(levels.walls, levels.start_cell, levels.object_cells)
+    queries = QueryState(levels.walls, levels.start_cell, levels.object_cells)
     distances = np.asarray(ideal.distances(queries))
     alone = np.flatnonzero(np.isfinite(distances).sum(-1) == 1)[:wanted]
     query = pick(queries, alone)
@@ -198,7 +198,7 @@ def trapped(
     met = pick(encounters, slice(len(alone)))
     met = eqx.tree_at(lambda e: e.query, met, query)
     _, net = network(observer, met)
-    _, best = exact(ideal, met, snapshots=True)
+    _, best = exact(ideal, met)
     given = {
         name: eats(observed.predictions)[np.arange(len(alone)), only]
         for name, observed in {"network": net, "ideal": best}.items()
@@ -235,12 +235,12 @@ def _field(observer: ToMnet, ideal: InversePlanner, encounters: Encounter, prefe
         seen = seen_only(first, past)
         character, _ = network(observer, seen)
         predictions = observer.predict(jnp.repeat(jnp.asarray(character), MAZE.cells, 0), every_cell(query))
-        weights = ideal.posterior(seen.past, seen.past_real, snapshots=True)
+        weights = ideal.posterior(seen.past, seen.past_real)
         exact_field = np.asarray(ideal.policy_field(weights, first.query))[0].reshape(MAZE.cells, -1)
         fields.append(
             PolicyField(past, policy_arrows(np.exp(np.asarray(predictions.action))), policy_arrows(exact_field))
         )
-    snapshots = [plain_episode(pick(first.past, (0, i))) for i in range(max(FIELD_PAST))]
+    snapshots = [plain_pair(pick(first.past, (0, i))) for i in range(max(FIELD_PAST))]
     return Field(plain_snapshot(query), snapshots, int(preferred[shown]), fields)
 
 

@@ -115,7 +115,7 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tabl
     curve, trips, examples = [], {}, {}
     for past in N_PAST:
         encounters = seen_only(everything, past)
-        weights, best = exact(ideal, encounters, snapshots=False)
+        weights, best = exact(ideal, encounters)
         character, net = network(observer, encounters)
         curve.append(
             CurvePoint(
@@ -176,7 +176,7 @@ def _example(observer: ToMnet, ideal: InversePlanner, encounters: Encounter, cho
     query = pick(one.query, 0)
     character, _ = network(observer, one)
     predictions = observer.predict(jnp.repeat(jnp.asarray(character), MAZE.cells, 0), every_cell(query))
-    weights = ideal.posterior(one.past, one.past_real, snapshots=False)
+    weights = ideal.posterior(one.past, one.past_real)
     return Example(
         past=plain_episode(pick(one.past, (0, 0))),
         query=plain_snapshot(query),

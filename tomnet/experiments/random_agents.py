@@ -26,7 +26,7 @@ from ..support.trees import pick
 from ..world.gridworld import ACTIONS, MAZE
 from .analysis.comparison import seen_only
 from .analysis.decoding import linear_fit, nearest_neighbour_accuracy
-from .analysis.examples import PlainEpisode, PlainSnapshot, plain_episode, plain_snapshot
+from .analysis.examples import PlainEpisode, PlainSnapshot, plain_pair, plain_snapshot
 from .claims.claim import Claim, verdict
 from .claims.statements import STATEMENTS
 from .claims.statistics import Estimate, bootstrap, mean_interval, share_interval
@@ -212,9 +212,7 @@ def _likelihood(observers: dict[str, ToMnet], met: dict) -> list[Likelihood]:
             encounters = met[alpha, past]
             probabilities = []
             for action in range(len(ACTIONS)):
-                always = eqx.tree_at(
-                    lambda e: e.past.actions, encounters, jnp.full_like(encounters.past.actions, action)
-                )
+                always = eqx.tree_at(lambda e: e.past.action, encounters, jnp.full_like(encounters.past.action, action))
                 probabilities.append(predict(observers[name_of((alpha,))], always)[1][:, action])
             over_levels = mean_interval(np.mean(probabilities, axis=0))  # in which alone they differ now
             bayes = (alpha + past) / (len(ACTIONS) * alpha + past)
@@ -276,7 +274,7 @@ def _embedding(observers: dict[str, ToMnet], met: dict) -> Embedding:
 def _example(observers: dict[str, ToMnet], met: dict) -> Example:
     encounters = pick(met[MIXTURE[0], 1], slice(1))
     predictions = {name_of((a,)): predict(observers[name_of((a,))], encounters)[1][0].tolist() for a in MIXTURE}
-    return Example(plain_episode(pick(encounters.past, (0, 0))), plain_snapshot(pick(encounters.query, 0)), predictions)
+    return Example(plain_pair(pick(encounters.past, (0, 0))), plain_snapshot(pick(encounters.query, 0)), predictions)
 
 
 def distance_from_bayes(row: Likelihood) -> Estimate:

@@ -14,18 +14,17 @@ import numpy as np
 from jax.scipy.special import digamma, gammaln, rel_entr, xlogy
 from jaxtyping import Array, Bool, Float
 
-from ..episodes.episode import Episode
+from ..episodes.episode import Snapshot
 from ..world.gridworld import ACTIONS
 
 Alphas = Sequence[float]
 """One concentration for each species of an equal mixture; a single one for a single species."""
 
 
-def action_counts(past: Episode, past_real: Bool[Array, "*batch past"]) -> Float[Array, "*batch action"]:
-    """How often each action was seen, over every real step of every real past episode."""
-    seen = past.real & past_real[..., None]
-    taken = jax.nn.one_hot(past.actions, len(ACTIONS)) * seen[..., None]
-    return taken.sum((-3, -2))
+def action_counts(past: Snapshot, past_real: Bool[Array, "*batch past"]) -> Float[Array, "*batch action"]:
+    """How often each action was seen, over every real snapshot."""
+    taken = jax.nn.one_hot(past.action, len(ACTIONS)) * past_real[..., None]
+    return taken.sum(-2)
 
 
 def log_evidence(counts: Float[Array, "*batch action"], alphas: Alphas) -> Float[Array, "*batch species"]:

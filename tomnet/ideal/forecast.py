@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Key, Scalar
 
 from ..agents.actor_critic import DeepAgent
-from ..episodes.episode import NONE, Episode, Snapshot
+from ..episodes.episode import NONE, Episode, QueryState
 from ..episodes.futures import futures_from, queried_policy
 from ..episodes.predictions import Predictions
 from ..episodes.retrace import stand_at_query
@@ -42,7 +42,7 @@ def forecast_mixture(
     key: Key[Scalar, ""],
     agents: DeepAgent,
     weights: Float[np.ndarray, "query agent"],
-    asked: tuple[Episode, Snapshot],
+    asked: tuple[Episode, QueryState],
     world: World,
     rollouts: int,
     any_time: bool,
@@ -68,7 +68,7 @@ def forecast_mixture(
     return mixture
 
 
-def mixed_predictions(mixture: Forecast, query: Snapshot, rollouts: int, any_time: bool) -> Predictions:
+def mixed_predictions(mixture: Forecast, query: QueryState, rollouts: int, any_time: bool) -> Predictions:
     """A mixture as an observer would have said it; of what is eaten and where they go, nothing without rollouts."""
     policy, weight = np.asarray(mixture.policy), np.asarray(mixture.weight)
     belief = _logs(np.asarray(mixture.belief) / weight[:, None, None])
@@ -86,7 +86,7 @@ def mixed_predictions(mixture: Forecast, query: Snapshot, rollouts: int, any_tim
     )
 
 
-def not_begun(query: Snapshot) -> Episode:
+def not_begun(query: QueryState) -> Episode:
     """The current episode before its first step, which `query` shows."""
     batch, kinds = query.agent_cell.shape, query.object_cells.shape[-1]
     return Episode(
@@ -108,7 +108,7 @@ def _forecasts(
     key: Key[Scalar, ""],
     number: Int[Array | np.ndarray, "query"],
     recent: Episode,
-    query: Snapshot,
+    query: QueryState,
     agent: DeepAgent,
     world: World,
     rollouts: int,
@@ -117,7 +117,7 @@ def _forecasts(
     """Of each query; their numbers give each rollouts of its own, in whatever company it is asked."""
     acting = agent.ready()
 
-    def one(number: Int[Array, ""], recent: Episode, query: Snapshot) -> Forecast:
+    def one(number: Int[Array, ""], recent: Episode, query: QueryState) -> Forecast:
         if rollouts:
             return _rolled_out(jax.random.fold_in(key, number), acting, recent, query, world, rollouts, any_time)
         now = stand_at_query(acting, recent, query, world)
@@ -131,7 +131,7 @@ def _rolled_out(
     key: Key[Scalar, ""],
     agent: DeepAgent,
     recent: Episode,
-    query: Snapshot,
+    query: QueryState,
     world: World,
     rollouts: int,
     any_time: bool,
@@ -165,7 +165,9 @@ def _add(
     jax.tree.map(add, mixture, forecasts)
 
 
-def _with_one_more(rolled: Rolled, weight: np.ndarray, query: Snapshot, rollouts: int) -> tuple[np.ndarray, np.ndarray]:
+def _with_one_more(
+    rolled: Rolled, weight: np.ndarray, query: QueryState, rollouts: int
+) -> tuple[np.ndarray, np.ndarray]:
     """What is eaten and where they go, after one more rollout that knows nothing: however many there are, some outcomes
     are in none. It eats each object that is still there or does not, and spends its time on all free cells alike."""
     there = 0.5 * (np.asarray(query.object_cells) != NONE)

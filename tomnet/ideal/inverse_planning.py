@@ -16,7 +16,7 @@ from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
 from ..agents.planner import Planner, PlannerSpecies, is_greedy
 from ..episodes.encounter import Encounter
-from ..episodes.episode import Episode, Snapshot
+from ..episodes.episode import Episode, QueryState, Snapshot
 from ..episodes.predictions import Predictions
 from ..episodes.targets import GAMMAS
 from ..support.errors import BadSetting
@@ -77,23 +77,22 @@ class InversePlanner(eqx.Module):
         greedy = jnp.zeros(count, bool) if greedy is None else greedy
         return cls(agents, jnp.full(count, -np.log(count), jnp.float32), greedy, world)
 
-    def observe(self, encounters: Encounter, snapshots: bool = False, *, visitation: bool = True) -> Predictions:
+    def observe(self, encounters: Encounter, *, visitation: bool = True) -> Predictions:
         """`posterior`, then `predict`."""
-        log_weights = self.posterior(encounters.past, encounters.past_real, snapshots, visitation=visitation)
+        log_weights = self.posterior(encounters.past, encounters.past_real, visitation=visitation)
         return self.predict(log_weights, encounters.query)
 
     def posterior(
         self,
-        past: Episode,
+        past: Episode | Snapshot,
         past_real: Bool[Array, "agent past"],
-        snapshots: bool = False,
         *,
         visitation: bool = True,
     ) -> Float[Array, "agent particle"]:
         """The log-probability of each particle given the real past episodes; the prior if there are none.
 
-        With `snapshots` each past episode is one state/action pair from a time unknown. Where the agent
-        then was is evidence too, unless `visitation` is off.
+        A snapshot is one state/action pair from a time unknown. Where the agent then was is evidence too, unless
+        `visitation` is off.
         """
         past, past_real = jax.tree.map(np.asarray, (past, past_real))
         log_weights = np.tile(np.asarray(self.log_prior), (past_real.shape[0], 1))
@@ -101,11 +100,12 @@ class InversePlanner(eqx.Module):
             who, which = past_real[part].nonzero()
             if len(who):
                 seen = jax.tree.map(lambda leaf: leaf[part][who, which], past)  # noqa: B023
+                snapshots = isinstance(seen, Snapshot)
                 likelihood = self._of_snapshots(seen, visitation) if snapshots else self._of_episodes(seen)
                 np.add.at(log_weights[part], who, likelihood)
         return jax.nn.log_softmax(jnp.asarray(log_weights))
 
-    def predict(self, log_weights: Float[Array, "agent particle"], query: Snapshot) -> Predictions:
+    def predict(self, log_weights: Float[Array, "agent particle"], query: QueryState) -> Predictions:
         """The expected targets of an episode that starts in the query state."""
         action, eaten, successor = self._average(_targets, log_weights, query)
         size = self.world.size
@@ -117,14 +117,14 @@ class InversePlanner(eqx.Module):
         )
 
     def policy_field(
-        self, log_weights: Float[Array, "agent particle"], query: Snapshot
+        self, log_weights: Float[Array, "agent particle"], query: QueryState
     ) -> Float[Array, "agent row col action"]:
         """The expected policy with every cell as the start (Fig. 5c); zero where no one stands."""
         policies = self._average(_policy_everywhere, log_weights, query)
         return jnp.moveaxis(policies, 1, -1).reshape(-1, self.world.size, self.world.size, len(ACTIONS))
 
     def consumption_field(
-        self, log_weights: Float[Array, "agent particle"], query: Snapshot
+        self, log_weights: Float[Array, "agent particle"], query: QueryState
     ) -> Float[Array, "agent row col object"]:
         """The probability of each object with every cell as the start (Fig. 6); zero where no one stands."""
         eaten = self._average(_consumption_everywhere, log_weights, query)
@@ -139,12 +139,12 @@ class InversePlanner(eqx.Module):
         prefers = jax.nn.one_hot(self.agents.object_rewards.argmax(-1), self.world.objects)
         return jnp.exp(log_weights) @ prefers
 
-    def distances(self, query: Snapshot) -> Float[Array, "agent object"]:
+    def distances(self, query: QueryState) -> Float[Array, "agent object"]:
         """Steps from the agent's cell to each object, round the others; inf if the step limit comes first."""
         paths = find_all_paths(np.asarray(query.walls), np.asarray(query.object_cells), self.world)
         return jnp.asarray(paths.distances)[jnp.arange(len(paths.walls)), :, query.agent_cell]
 
-    def reachable(self, query: Snapshot) -> Bool[Array, "agent object"]:
+    def reachable(self, query: QueryState) -> Bool[Array, "agent object"]:
         """Which objects the agent can eat before the episode ends."""
         return jnp.isfinite(self.distances(query))
 
@@ -157,10 +157,10 @@ class InversePlanner(eqx.Module):
         steps = seen.agent_cells, seen.actions, seen.real
         return in_chunks(_episode_likelihoods, LEVELS, (paths, *steps), self)
 
-    def _of_snapshots(self, seen: Episode, visitation: bool) -> Float[np.ndarray, "episode particle"]:
+    def _of_snapshots(self, seen: Snapshot, visitation: bool) -> Float[np.ndarray, "episode particle"]:
         """Log-likelihoods of single state/action pairs."""
-        paths = find_all_paths(seen.walls, seen.object_cells[:, 0], self.world)
-        pairs = seen.agent_cells[:, 0], seen.actions[:, 0]
+        paths = find_all_paths(seen.walls, seen.object_cells, self.world)
+        pairs = seen.agent_cell, seen.action
         probability = in_chunks(_choice_probabilities, LEVELS, (paths, *pairs), self)
         outcomes = len(ACTIONS)
         if visitation:
@@ -170,7 +170,7 @@ class InversePlanner(eqx.Module):
             outcomes = len(ACTIONS) * self.world.cells
         return np.log(self._with_lapse(probability, outcomes))
 
-    def _average(self, forecast: PlanForecast, log_weights: Float[Array, "agent particle"], query: Snapshot) -> Any:
+    def _average(self, forecast: PlanForecast, log_weights: Float[Array, "agent particle"], query: QueryState) -> Any:
         """The posterior expectation of a forecast."""
         weights, query = jax.tree.map(np.asarray, (jnp.exp(log_weights), query))
         parts = []

@@ -17,7 +17,7 @@ from jaxtyping import Array, Float, Int, Key, Scalar
 
 from ..agents.actor_critic import DeepAgent, check_world
 from ..episodes.encounter import Encounter
-from ..episodes.episode import Episode, Snapshot
+from ..episodes.episode import Episode, QueryState, Snapshot
 from ..episodes.history import History
 from ..episodes.predictions import Predictions
 from ..episodes.retrace import retrace
@@ -104,7 +104,7 @@ class KnownAgents(eqx.Module):
         self,
         key: Key[Scalar, ""],
         log_weights: Float[np.ndarray, "query agent"],
-        query: Snapshot,
+        query: QueryState,
         recent: Episode | None = None,
         *,
         rollouts: int = ROLLOUTS,
@@ -138,6 +138,8 @@ class KnownAgents(eqx.Module):
         if history.query_times is not None:
             queries = history.query_times.shape[-1]
             raise BadSetting("queries", queries, "known agents are asked about once in an episode, after all of it")
+        if isinstance(history.past, Snapshot):
+            raise BadSetting("past", "snapshots", "known agents are recognised by whole episodes")
         if (np.asarray(history.shown) & np.asarray(history.past.length < 1)).any():
             raise BadSetting("length", 0, "a past episode has at least one step; mark it as not seen, or leave it out")
 

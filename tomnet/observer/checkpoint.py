@@ -12,15 +12,16 @@ from ..support.files import load_arrays, save_arrays
 from ..support.identity import differences, plain
 from ..support.named_arrays import named_arrays, with_arrays
 from .config import ObserverConfig
+from .domain import Domain
 from .tomnet import ToMnet
 
 OBSERVER_FORMAT, STATE_FORMAT = "tomnet observer", "tomnet training state"
 VERSION = 2
 
 
-def blank_observer(config: ObserverConfig) -> ToMnet:
+def blank_observer(config: ObserverConfig, domain: Domain | None = None) -> ToMnet:
     """Shapes only: nothing is computed."""
-    return eqx.filter_eval_shape(lambda: ToMnet(config, key=jax.random.key(0)))
+    return eqx.filter_eval_shape(lambda: ToMnet(config, key=jax.random.key(0), domain=domain))
 
 
 def save_observer(path: Path, observer: ToMnet, about: dict, dtype=np.float32) -> None:
@@ -40,7 +41,7 @@ def load_observer(path: Path) -> tuple[ToMnet, dict]:
             raise ValueError("a field is missing, and its default need not be what it was")
     except (KeyError, TypeError, ValueError, TomnetError) as error:
         raise BadFile(path, "its header describes no observer that this tomnet can build") from error
-    return with_arrays(blank_observer(config), arrays, path), about
+    return with_arrays(blank_observer(config, Domain.of(about)), arrays, path), about
 
 
 def save_state(path: Path, state: Any, header: dict) -> None:

@@ -7,8 +7,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from ..episodes.episode import ACTION_COUNT, Episode, Snapshot
+from ..episodes.episode import ACTION_COUNT, Episode, QueryState, Snapshot
 from ..episodes.history import History
+from ..support.trees import pick
 
 
 def channels(objects: int) -> int:
@@ -16,7 +17,7 @@ def channels(objects: int) -> int:
     return objects + 2
 
 
-def state_planes(state: Snapshot, dtype=jnp.float32) -> Float[Array, "row col plane"]:
+def state_planes(state: QueryState, dtype=jnp.float32) -> Float[Array, "row col plane"]:
     size = state.walls.shape[-1]
     cells = jnp.append(state.object_cells, state.agent_cell)
     where = jnp.arange(size * size)[:, None] == cells  # an absent object's cell is nowhere
@@ -30,9 +31,9 @@ def spatialise(planes: Float[Array, "row col plane"], vector: Float[Array, "feat
     return jnp.concatenate([planes, tiled], -1)
 
 
-def pair_planes(state: Snapshot, action: Int[Array, ""], dtype=jnp.float32) -> Float[Array, "row col plane"]:
+def pair_planes(pair: Snapshot, dtype=jnp.float32) -> Float[Array, "row col plane"]:
     """A state and the action taken in it."""
-    return spatialise(state_planes(state, dtype), jax.nn.one_hot(action, ACTION_COUNT))
+    return spatialise(state_planes(pair.state, dtype), jax.nn.one_hot(pair.action, ACTION_COUNT))
 
 
 class PackedFrames(eqx.Module):
@@ -49,21 +50,22 @@ class PackedFrames(eqx.Module):
         return features[self.slot]
 
 
-def pack(episodes: Episode, real: Bool[Array, "episode"], capacity: int, dtype=jnp.float32) -> PackedFrames:
-    """`capacity` is static; it must be at least the number of real frames (see `frame_count`)."""
-    step_real = episodes.real & real[:, None]
+def pack(seen: Episode | Snapshot, real: Bool[Array, "episode"], capacity: int, dtype=jnp.float32) -> PackedFrames:
+    """The frames of whole episodes, or of the one step of each that is seen.
+
+    `capacity` is static; it must be at least the number of real frames (see `frame_count`).
+    """
+    step_real = real[:, None] if isinstance(seen, Snapshot) else seen.real & real[:, None]
     time = step_real.shape[1]
     flat = step_real.reshape(-1)
     index = jnp.nonzero(flat, size=capacity, fill_value=0)[0]
     episode, moment = index // time, index % time
-    state = Snapshot(
-        episodes.walls[episode], episodes.agent_cells[episode, moment], episodes.object_cells[episode, moment]
-    )
-    planes = jax.vmap(pair_planes, in_axes=(0, 0, None))(state, episodes.actions[episode, moment], dtype)
+    pair = pick(seen, episode) if isinstance(seen, Snapshot) else seen.pairs(episode, moment)
+    planes = jax.vmap(pair_planes, in_axes=(0, None))(pair, dtype)
     slot = jnp.clip(jnp.cumsum(flat) - 1, 0, capacity - 1).reshape(step_real.shape)
     filled = jnp.arange(capacity) < flat.sum()
     # padding may hold any number, and looking up a cell that is not there gives NaN, which no mask takes back
-    return PackedFrames(planes, jnp.where(filled, state.agent_cell, 0), filled, episode, slot, step_real)
+    return PackedFrames(planes, jnp.where(filled, pair.agent_cell, 0), filled, episode, slot, step_real)
 
 
 WAVE = 8  # steps between two looks at who is still acting
@@ -77,9 +79,10 @@ class Capacity(NamedTuple):
     waves: tuple[int, ...] = ()  # current episodes of more than 0, WAVE, 2·WAVE … steps
 
 
-def frame_count(episodes: Episode, real: Bool[Array, "*batch episode"]) -> Int[Array, "*batch"]:
+def frame_count(past: Episode | Snapshot, real: Bool[Array, "*batch episode"]) -> Int[Array, "*batch"]:
     """Real past frames in each batch of episodes."""
-    return jnp.where(real, episodes.length.astype(jnp.int32), 0).sum(-1)
+    length = 1 if isinstance(past, Snapshot) else past.length.astype(jnp.int32)
+    return jnp.where(real, length, 0).sum(-1)
 
 
 def frames_of(history: History) -> Int[Array, "*batch"]:

@@ -4,6 +4,8 @@ A resnet on each frame, a convolutional LSTM over time, a convolution on its out
 yet the map is zero. One pass over an episode gives the maps at all times that are asked about.
 """
 
+from typing import NamedTuple
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -16,6 +18,13 @@ from .frames import WAVE, PackedFrames, spatialise
 from .layers import Convolution, ResNet, remembering
 
 Maps = Float[Array, "agent*query row col channel"]
+
+
+class Memory(NamedTuple):
+    """The state of the LSTM, for each agent."""
+
+    hidden: Float[Array, "agent row col channel"]
+    cell: Float[Array, "agent row col channel"]
 
 
 class MentalNet(eqx.Module):
@@ -54,6 +63,19 @@ class MentalNet(eqx.Module):
         seen = (query_times > 0).reshape(-1, 1, 1, 1)
         return jnp.where(seen, maps, 0).astype(jnp.float32), eqx.tree_at(lambda net: net.resnet, self, resnet)
 
+    def step(self, frames: Float[Array, "agent row col plane"], memory: Memory | None) -> Memory:
+        """The memory after one more frame of each agent; without one, after the first."""
+        real = jnp.ones(len(frames), bool)
+        looked = self.look(self.resnet(frames, real, False)[0])
+        if memory is None:
+            nothing = jnp.zeros((*looked.shape[:3], self.channels))
+            memory = Memory(nothing.astype(looked.dtype), nothing)
+        return _updated(memory, looked, self.remember.kernel.astype(looked.dtype))
+
+    def read(self, memory: Memory) -> Float[Array, "agent row col output"]:
+        """The map that it gives; with a bottleneck, twice as many channels."""
+        return self.out(memory.hidden).astype(jnp.float32)
+
     def _remember(
         self,
         looked: Float[Array, "frame row col gate"],
@@ -70,13 +92,10 @@ class MentalNet(eqx.Module):
         def step(memory, now):
             hidden, cell = memory
             slot, real = now
-            gates = (looked[slot] + convolve_in_loop(hidden, kernel)).astype(jnp.float32)
-            write, forget, read, value = jnp.split(gates, 4, -1)
-            new_cell = jax.nn.sigmoid(forget) * cell + jax.nn.sigmoid(write) * jnp.tanh(value)
-            new_hidden = (jax.nn.sigmoid(read) * jnp.tanh(new_cell)).astype(hidden.dtype)
+            new = _updated(Memory(hidden, cell), looked[slot], kernel)
             real = real[:, None, None, None]
-            hidden = jnp.where(real, new_hidden, hidden)
-            return (hidden, jnp.where(real, new_cell, cell)), hidden
+            hidden = jnp.where(real, new.hidden, hidden)
+            return (hidden, jnp.where(real, new.cell, cell)), hidden
 
         # what was remembered after every step: training keeps it for the gradient anyway, and to look up a few of
         # these maps costs less than to choose among them at every step
@@ -92,6 +111,16 @@ class MentalNet(eqx.Module):
             cell = jnp.concatenate([front_cell, cell[width:]])
         place = _place(_inverse(order)[:, None], query_times, waves)
         return jnp.concatenate(remembered)[place.reshape(-1)]
+
+
+def _updated(
+    memory: Memory, looked: Float[Array, "agent row col gate"], kernel: Float[Array, "3 3 channel gate"]
+) -> Memory:
+    """One step of the LSTM, from what is seen and what is remembered."""
+    gates = (looked + convolve_in_loop(memory.hidden, kernel)).astype(jnp.float32)
+    write, forget, read, value = jnp.split(gates, 4, -1)
+    cell = jax.nn.sigmoid(forget) * memory.cell + jax.nn.sigmoid(write) * jnp.tanh(value)
+    return Memory((jax.nn.sigmoid(read) * jnp.tanh(cell)).astype(memory.hidden.dtype), cell)
 
 
 def _place(

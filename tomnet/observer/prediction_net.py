@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, Scalar
 
-from ..episodes.episode import ACTION_COUNT, Snapshot
+from ..episodes.episode import ACTION_COUNT, QueryState
 from ..episodes.predictions import Predictions
 from ..episodes.targets import GAMMAS
 from .config import ObserverConfig
@@ -138,7 +138,7 @@ class PredictionNet(eqx.Module):
         self,
         character: Float[Array, "agent feature"],
         mental: Float[Array, "agent row col channel"] | None,
-        query: Snapshot,
+        query: QueryState,
         training: bool,
         dtype,
     ) -> tuple[Predictions, "PredictionNet"]:

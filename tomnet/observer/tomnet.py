@@ -6,15 +6,16 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
 from ..episodes.encounter import Encounter
-from ..episodes.episode import Episode, Snapshot
+from ..episodes.episode import Episode, QueryState, Snapshot
 from ..episodes.history import History
 from ..episodes.predictions import Predictions
 from ..support.errors import BadSetting
 from .bottleneck import Posterior, posterior_from
 from .character_net import CHARACTER_NETS, CharacterNet
 from .config import ObserverConfig
-from .frames import Capacity, capacity_for, pack
-from .mental_net import MentalNet
+from .domain import Domain
+from .frames import Capacity, capacity_for, pack, pair_planes, spatialise
+from .mental_net import Memory, MentalNet
 from .prediction_net import PredictionNet
 
 
@@ -40,8 +41,9 @@ class ToMnet(eqx.Module):
     mental_net: MentalNet | None
     prediction_net: PredictionNet
     config: ObserverConfig = eqx.field(static=True)
+    domain: Domain | None = eqx.field(static=True)  # None: nobody said what it met in training
 
-    def __init__(self, config: ObserverConfig, *, key: Key[Scalar, ""]):
+    def __init__(self, config: ObserverConfig, *, key: Key[Scalar, ""], domain: Domain | None = None):
         character_key, prediction_key = jax.random.split(key)
         self.character_net = self.mental_net = None
         if config.character != "none":
@@ -49,11 +51,11 @@ class ToMnet(eqx.Module):
         if config.mental:
             self.mental_net = MentalNet(config, key=jax.random.fold_in(key, 2))
         self.prediction_net = PredictionNet(config, key=prediction_key)
-        self.config = config
+        self.config, self.domain = config, domain
 
     def characterise(
         self,
-        past: Episode,
+        past: Episode | Snapshot,
         past_real: Bool[Array, "query past"],
         *,
         capacity: int,
@@ -89,10 +91,25 @@ class ToMnet(eqx.Module):
         maps, net = self.mental_net(packed, character, times.astype(jnp.int32), capacity.waves, training)
         return posterior_from(maps, self.config.bottleneck), net
 
+    def remember(self, character: Float[Array, "agent feature"], memory: Memory | None, pair: Snapshot) -> Memory:
+        """What the mental net remembers after one more step of each agent's current episode: `mentalise`, step by step.
+        Without a memory it was the first step."""
+        assert self.mental_net is not None
+        frames = jax.vmap(spatialise)(jax.vmap(pair_planes)(pair), character)
+        return self.mental_net.step(frames, memory)
+
+    def recall(self, memory: Memory | None, agents: int) -> Posterior:
+        """The mental embeddings that this memory gives; without any, as for agents that have not acted yet."""
+        assert self.mental_net is not None
+        config = self.config
+        nothing = (agents, config.size, config.size, config.moments * config.mental_channels)
+        maps = jnp.zeros(nothing) if memory is None else self.mental_net.read(memory)
+        return posterior_from(maps, config.bottleneck)
+
     def predict(
         self,
         character: Float[Array, "agent feature"],
-        query: Snapshot,
+        query: QueryState,
         mental: Float[Array, "agent row col channel"] | None = None,
         dtype=jnp.float32,
     ) -> Predictions:
@@ -102,7 +119,7 @@ class ToMnet(eqx.Module):
     def read(
         self,
         history: History,
-        query: Snapshot,
+        query: QueryState,
         capacity: Capacity,
         *,
         key: Key[Scalar, ""] | None = None,
@@ -135,14 +152,22 @@ class ToMnet(eqx.Module):
         )
         return Reading(character, mental, predictions), moved
 
-    def _mental(self, mental: Array | None, query: Snapshot) -> Array | None:
+    def _mental(self, mental: Array | None, query: QueryState) -> Array | None:
         if mental is None and self.mental_net is not None:
             shape = (*query.walls.shape, self.config.mental_channels)
             return jnp.zeros(shape)
         return mental
 
 
-def check_kind(observer: ToMnet, history: History, query: Snapshot) -> None:
+def check_past(observer: ToMnet, past: Episode | Snapshot) -> None:
+    """Whether this is what the observer reads of the past; one without a character net reads nothing."""
+    wanted = {"episodes": Episode, "snapshots": Snapshot, "sequence": Snapshot}.get(observer.config.character)
+    if wanted is not None and not isinstance(past, wanted):
+        told, reads = ("snapshots", "whole episodes") if wanted is Episode else ("episodes", "snapshots of them")
+        raise BadSetting("past", told, f"this observer reads {reads}")
+
+
+def check_kind(observer: ToMnet, history: History, query: QueryState) -> None:
     """Whether this is of the kind that the observer reads. One without a mental net does not look at the current
     episode."""
     config = observer.config
@@ -150,6 +175,7 @@ def check_kind(observer: ToMnet, history: History, query: Snapshot) -> None:
         raise BadSetting("size", query.walls.shape[-1], f"this observer knows grids of {config.size}")
     if query.object_cells.shape[-1] != config.objects:
         raise BadSetting("objects", query.object_cells.shape[-1], f"this observer knows {config.objects}")
+    check_past(observer, history.past)
     if history.recent is None and config.mental:
         raise BadSetting(
             "EncounterSpec.query_at_start", True, "this observer reads the current episode, and there is none"
@@ -157,14 +183,14 @@ def check_kind(observer: ToMnet, history: History, query: Snapshot) -> None:
 
 
 @eqx.filter_jit
-def _ask(key, observer: ToMnet, history: History, query: Snapshot, capacity: Capacity, dtype) -> Reading:
+def _ask(key, observer: ToMnet, history: History, query: QueryState, capacity: Capacity, dtype) -> Reading:
     return observer.read(history, query, capacity, key=key, dtype=dtype)[0]
 
 
 def ask(
     observer: ToMnet,
     history: History,
-    query: Snapshot,
+    query: QueryState,
     *,
     key: Key[Scalar, ""] | None = None,
     dtype=jnp.float32,

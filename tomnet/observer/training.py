@@ -171,7 +171,7 @@ def train_chunk(
         state, losses = many_steps(key, state, batches, training, capacity)
     else:
         rows = []
-        for index in range(batches.past.length.shape[0]):
+        for index in range(batches.past_real.shape[0]):
             batch = pick(batches, index)
             state, row = one_step(key, state, batch, training, capacity)
             rows.append(row)

@@ -142,6 +142,21 @@ class Recording:
     def nbytes(self) -> int:
         return sum(getattr(self, name).nbytes for name in DTYPES if getattr(self, name) is not None)
 
+    def step(self, time: int) -> "Recording":
+        """One step by itself, counted from 0: a state and an action, as observers of snapshots see them."""
+        if not 0 <= time < len(self):
+            raise BadRecording("time", f"0 to {len(self) - 1}, the steps of {self.episode}", time)
+        states, steps = slice(time, time + 2), slice(time, time + 1)
+        return replace(
+            self,
+            episode=f"{self.episode}-{time}",
+            actions=self.actions[steps],
+            cells=self.cells[states],
+            object_cells=self.object_cells[states],
+            taken=self.taken[steps],
+            headings=None if self.headings is None else self.headings[states],
+        )
+
     def of(self, agent: str, episode: str) -> "Recording":
         """The same under another name."""
         return replace(self, agent=agent, episode=episode)

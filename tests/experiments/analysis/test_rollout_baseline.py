@@ -9,7 +9,7 @@ import pytest
 
 from tomnet.agents.random_policy import RandomAgent
 from tomnet.episodes.encounter import Encounter
-from tomnet.episodes.episode import NONE, Episode, Snapshot
+from tomnet.episodes.episode import NONE, Episode, QueryState
 from tomnet.episodes.futures import Futures, imagine
 from tomnet.episodes.history import History
 from tomnet.episodes.predictions import Predictions
@@ -48,7 +48,7 @@ def at_the_start(count: int = 2) -> Encounter:
         final_cell=CORRIDOR.start_cell.astype(jnp.int16),
         length=jnp.int16(0),
     )
-    query = Snapshot(CORRIDOR.walls, CORRIDOR.start_cell, CORRIDOR.object_cells)
+    query = QueryState(CORRIDOR.walls, CORRIDOR.start_cell, CORRIDOR.object_cells)
     targets = Targets(jnp.int32(RIGHT), jnp.asarray([1.0, 0, 0]), jnp.full((3, 5, 5), 1 / 25))
     one = Encounter(
         history=History(jax.tree.map(lambda leaf: leaf[None], empty), jnp.zeros(1, bool), empty),

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Key, Scalar
 
 from ...agents.population import Part, find_condition
-from ...episodes.episode import Snapshot
+from ...episodes.episode import QueryState
 from ...episodes.predictions import Predictions, Probabilities
 from ...episodes.targets import GAMMAS
 from ...ideal import KnownAgents
@@ -62,7 +62,7 @@ def foretell(
 ) -> Foretold:
     """As observers do, it tells the character by past episodes, and predicts by the current one as well."""
     history, query = met.encounters.history, met.encounters.query
-    stage(f"how likely {len(known)} known agents were to act so, in {history.past.length.size} episodes")
+    stage(f"how likely {len(known)} known agents were to act so, in {history.shown.size} episodes")
     past_alone = eqx.tree_at(lambda history: history.recent, history, None, is_leaf=lambda leaf: leaf is None)
     by_past = known.posterior(past_alone)
     stage(f"and in the {len(met.who)} current ones")
@@ -135,7 +135,7 @@ def swap_effects(key: Key[Scalar, ""], known: KnownAgents, walks: Walks) -> Effe
     history, queries = asked_after(walks, where)
     log_weights = known.posterior(history)
 
-    def in_world(query: Snapshot) -> Probabilities:
+    def in_world(query: QueryState) -> Probabilities:
         return known.predict(key, log_weights, query, history.recent, rollouts=0).probabilities()
 
     worlds = [in_world(pick(queries, number)) for number in range(queries.agent_cell.shape[0])]

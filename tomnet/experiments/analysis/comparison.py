@@ -50,10 +50,10 @@ def network(observer: ToMnet, encounters: Encounter) -> tuple[np.ndarray, Observ
     return np.asarray(character), Observed.of(predictions, encounters)
 
 
-def exact(ideal: InversePlanner, encounters: Encounter, snapshots: bool) -> tuple[jax.Array, Observed]:
+def exact(ideal: InversePlanner, encounters: Encounter) -> tuple[jax.Array, Observed]:
     """The exact posterior over particles (log weights), and what follows from it."""
     stage(f"exact inference on {len(encounters.past_real)} encounters")
-    weights = ideal.posterior(encounters.past, encounters.past_real, snapshots=snapshots)
+    weights = ideal.posterior(encounters.past, encounters.past_real)
     return weights, Observed.of(ideal.predict(weights, encounters.query), encounters)
 
 
@@ -71,7 +71,7 @@ def seen_only(encounters: Encounter, past: int) -> Encounter:
 
 def without_past(ideal: InversePlanner, encounters: Encounter) -> Observed:
     """What exact inference says with nothing seen: L0."""
-    return exact(ideal, seen_only(encounters, 0), snapshots=False)[1]
+    return exact(ideal, seen_only(encounters, 0))[1]
 
 
 @dataclasses.dataclass(frozen=True)

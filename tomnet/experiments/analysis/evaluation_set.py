@@ -16,7 +16,7 @@ from jaxtyping import Array, Key, Scalar
 from ...agents.actor_critic import DeepAgent
 from ...agents.population import Part
 from ...episodes.encounter import Encounter
-from ...episodes.episode import Snapshot
+from ...episodes.episode import QueryState
 from ...episodes.predictions import Predictions
 from ...episodes.targets import Targets
 from ...observer.frames import Capacity, capacity_for
@@ -58,7 +58,7 @@ class EvaluationSet:
     @property
     def currents(self) -> int:
         """Encounters of each group, which share an agent's episodes."""
-        return len(self.encounters.past_real) // len(self.encounters.past.length)
+        return len(self.encounters.past_real) // len(self.encounters.past.walls)
 
     @property
     def first(self) -> np.ndarray:
@@ -132,7 +132,7 @@ def _read(observer: ToMnet, encounters: Encounter, capacity: Capacity) -> Readin
 
 
 @eqx.filter_jit
-def _predict(observer: ToMnet, character: Array, query: Snapshot, mental: Array | None) -> Predictions:
+def _predict(observer: ToMnet, character: Array, query: QueryState, mental: Array | None) -> Predictions:
     return observer.predict(character, query, mental)
 
 
@@ -153,7 +153,7 @@ def read_everything(observer: ToMnet, encounters: Encounter, batch: int = BATCH)
     count = len(encounters.past_real)
     stage(f"an observer reads {count} encounters")
     groups = encounters.by_agent()
-    index = in_batches(len(groups.past.length), max(1, batch * len(groups.past.length) // count))
+    index = in_batches(len(groups.past.walls), max(1, batch * len(groups.past.walls) // count))
     dealt = jax.tree.map(jnp.asarray, pick(groups, index)).one_by_one()
     capacity = capacity_for(dealt.history)  # one for all, or each batch would be a program of its own
     readings = [_read(observer, pick(dealt, number), capacity) for number in range(len(index))]
@@ -161,7 +161,7 @@ def read_everything(observer: ToMnet, encounters: Encounter, batch: int = BATCH)
 
 
 def predict_everything(
-    observer: ToMnet, character: np.ndarray, query: Snapshot, mental: np.ndarray | None = None, batch: int = BATCH
+    observer: ToMnet, character: np.ndarray, query: QueryState, mental: np.ndarray | None = None, batch: int = BATCH
 ) -> Predictions:
     """Predictions from embeddings, whosever they are; without `mental`, as for agents that have not acted yet."""
     predicted = []

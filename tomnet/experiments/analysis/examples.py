@@ -5,7 +5,8 @@ import dataclasses
 import numpy as np
 from jaxtyping import Int
 
-from ...episodes.episode import NONE, Episode, Snapshot
+from ...episodes.episode import NONE, Episode, QueryState, Snapshot
+from ...world.gridworld import destination
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,7 +37,7 @@ def first_of(*wishes: np.ndarray) -> int | None:
     return next((int(np.argmax(wish)) for wish in wishes if wish.any()), None)
 
 
-def plain_snapshot(state: Snapshot) -> PlainSnapshot:
+def plain_snapshot(state: QueryState) -> PlainSnapshot:
     walls, objects = np.asarray(state.walls).astype(int), np.asarray(state.object_cells)
     return PlainSnapshot(walls, int(state.agent_cell), objects.tolist())
 
@@ -49,4 +50,16 @@ def plain_episode(episode: Episode) -> PlainEpisode:
         object_cells=np.asarray(episode.object_cells)[0].tolist(),
         actions=np.asarray(episode.actions)[:length].tolist(),
         final_cell=int(episode.final_cell),
+    )
+
+
+def plain_pair(snapshot: Snapshot) -> PlainEpisode:
+    """A snapshot as figures draw it: one step, to where it leads."""
+    final_cell, _ = destination(snapshot.walls, snapshot.agent_cell, snapshot.action)
+    return PlainEpisode(
+        walls=np.asarray(snapshot.walls).astype(int),
+        agent_cells=[int(snapshot.agent_cell)],
+        object_cells=np.asarray(snapshot.object_cells).tolist(),
+        actions=[int(snapshot.action)],
+        final_cell=int(final_cell),
     )

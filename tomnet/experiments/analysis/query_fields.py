@@ -3,14 +3,14 @@
 import jax.numpy as jnp
 import numpy as np
 
-from ...episodes.episode import Snapshot
+from ...episodes.episode import QueryState
 from ...world.gridworld import MOVES
 
 
-def every_cell(query: Snapshot) -> Snapshot:
+def every_cell(query: QueryState) -> QueryState:
     """The same level with the agent in each cell in turn."""
     cells = query.walls.size
-    return Snapshot(
+    return QueryState(
         walls=jnp.broadcast_to(query.walls, (cells, *query.walls.shape)),
         agent_cell=jnp.arange(cells, dtype=query.agent_cell.dtype),
         object_cells=jnp.broadcast_to(query.object_cells, (cells, *query.object_cells.shape)),

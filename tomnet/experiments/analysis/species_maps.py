@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Key, Scalar
 
-from ...episodes.episode import Snapshot
+from ...episodes.episode import QueryState
 from ...episodes.futures import empirical_successors
 from ...episodes.rollout import start_rollout
 from ...episodes.targets import GAMMAS
@@ -52,7 +52,7 @@ def species_maps(key: Key[Scalar, ""], observer: ToMnet, met: EvaluationSet, rea
     chosen = [
         int(np.flatnonzero((met.species == kind) & (met.preferred == SHOWN_OBJECT))[0]) for kind in range(len(SPECIES))
     ]
-    query = Snapshot(levels.walls, levels.start_cell, levels.object_cells)
+    query = QueryState(levels.walls, levels.start_cell, levels.object_cells)
     expected, happened = [], []
     for agent in chosen:
         character = np.asarray(reading.character.mean)[[met.first[agent]] * MAP_LEVELS]

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Key, Scalar
 
 from ...agents.actor_critic import DeepAgent
-from ...episodes.episode import Snapshot
+from ...episodes.episode import QueryState
 from ...observer.tomnet import ToMnet
 from ...support.trees import pick
 from ...world.gridworld import SUBGOAL_MAZE, Level
@@ -138,7 +138,7 @@ def fields_table(key: Key[Scalar, ""], observer: ToMnet, clusters: Clusters) -> 
     shown, turns = [], []
     for number in range(FIELD_LEVELS):
         level: Level = pick(levels, number)
-        query = Snapshot(level.walls, level.start_cell, level.object_cells)
+        query = QueryState(level.walls, level.start_cell, level.object_cells)
         cells = every_cell(query)
         policies = []
         for centre in clusters.centres:
@@ -158,7 +158,7 @@ def fields_table(key: Key[Scalar, ""], observer: ToMnet, clusters: Clusters) -> 
     )
 
 
-def circulation(arrows: np.ndarray, query: Snapshot) -> float:
+def circulation(arrows: np.ndarray, query: QueryState) -> float:
     """How much a field of (row, col) steps turns anticlockwise around the middle: -1 to 1, mean over free cells."""
     size = query.walls.shape[-1]
     rows, cols = np.divmod(np.arange(size * size), size)

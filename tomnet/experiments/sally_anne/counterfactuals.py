@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from ...episodes.episode import Snapshot
+from ...episodes.episode import QueryState
 from ...episodes.history import History
 from ...episodes.predictions import Probabilities
 from ...observer.frames import Capacity, capacity_for
@@ -35,7 +35,7 @@ def check_observer(observer: ToMnet, world: World, heads: tuple[str, ...]) -> No
             raise BadSetting("heads", ", ".join(config.heads), f"this observer was never taught to predict {head!r}")
 
 
-def predict_counterfactuals(observer: ToMnet, history: History, queries: Snapshot) -> Probabilities:
+def predict_counterfactuals(observer: ToMnet, history: History, queries: QueryState) -> Probabilities:
     """`queries` have axes [world, agent], and so have the probabilities, as plain arrays."""
     stage(f"an observer is asked about {len(history)} agents, with swaps and without")
     batches, worlds = _in_batches(history, axis=0), _in_batches(queries, axis=1)
@@ -62,7 +62,7 @@ def _plain(parts: list) -> list:
 
 @eqx.filter_jit
 def _predict_counterfactuals(
-    observer: ToMnet, history: History, queries: Snapshot, capacity: Capacity
+    observer: ToMnet, history: History, queries: QueryState, capacity: Capacity
 ) -> Probabilities:
     character, _ = observer.characterise(history.past, history.past_real, capacity=capacity.past)
     assert history.recent is not None  # a query in mid-episode has what came before it

@@ -20,7 +20,7 @@ from jaxtyping import Array, Key, Scalar
 
 from ...agents.actor_critic import DeepAgent
 from ...agents.population import condition_file
-from ...episodes.episode import Episode, Snapshot
+from ...episodes.episode import Episode, QueryState
 from ...episodes.futures import empirical_successors
 from ...episodes.history import History
 from ...episodes.predictions import Probabilities
@@ -176,7 +176,7 @@ def predictions(observer: ToMnet, walks: Walks) -> tuple[np.ndarray, Probabiliti
     return where, predict_counterfactuals(observer, *asked_after(walks, where))
 
 
-def asked_after(walks: Walks, where: np.ndarray) -> tuple[History, Snapshot]:
+def asked_after(walks: Walks, where: np.ndarray) -> tuple[History, QueryState]:
     """What was seen of the agent on each of these walks, and what is asked: axes [world, walk]."""
     agent, level = where.T
     recent = jax.tree.map(lambda *leaves: np.stack(leaves)[agent, level], *[pairs.episodes for pairs in walks.pairs])
@@ -189,7 +189,7 @@ def asked_after(walks: Walks, where: np.ndarray) -> tuple[History, Snapshot]:
     def same(leaf: np.ndarray) -> Array:
         return jnp.broadcast_to(jnp.asarray(leaf), (len(worlds), *leaf.shape))
 
-    queries = Snapshot(same(states.walls), same(states.agent_cell), jnp.asarray(worlds))
+    queries = QueryState(same(states.walls), same(states.agent_cell), jnp.asarray(worlds))
     return History.of(pick(walks.past, (agent, level)), recent), queries
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int, Key, Scalar
 
 from ...agents.actor_critic import DeepAgent
-from ...episodes.episode import Episode, Snapshot
+from ...episodes.episode import Episode, QueryState
 from ...episodes.futures import empirical_successors
 from ...episodes.rollout import RolloutState
 from ...episodes.targets import GAMMAS
@@ -146,7 +146,7 @@ def _future(key: Key[Scalar, ""], agent: DeepAgent, rollout_state: RolloutState,
     policy, belief = look_around(agent, alone, world)
     maps = empirical_successors(key, agent, rollout_state, world, rollouts)
     return Future(
-        state=plain_snapshot(Snapshot(state.walls, state.agent_cell, state.object_cells)),
+        state=plain_snapshot(QueryState(state.walls, state.agent_cell, state.object_cells)),
         policy=np.asarray(policy[0], float).tolist(),
         belief=np.asarray(belief[0], float),
         successor=np.asarray(maps, float),

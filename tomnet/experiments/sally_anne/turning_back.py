@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Key, Scalar
 
 from ...agents.actor_critic import DeepAgent
-from ...episodes.episode import Episode, Snapshot
+from ...episodes.episode import Episode, QueryState
 from ...episodes.history import History
 from ...episodes.rollout import RolloutState
 from ...observer.tomnet import ToMnet
@@ -77,10 +77,10 @@ def play_scenarios(
     return way, [rollout_state, *(after_swap(rollout_state, cells) for cells in swapped)]
 
 
-def queries(worlds: list[RolloutState]) -> Snapshot:
+def queries(worlds: list[RolloutState]) -> QueryState:
     """`[world, scenario]`."""
     states = [each.state for each in worlds]
-    shown = [Snapshot(state.walls, state.agent_cell, state.object_cells) for state in states]
+    shown = [QueryState(state.walls, state.agent_cell, state.object_cells) for state in states]
     return stack(shown)
 
 

@@ -1,0 +1,25 @@
+"""What an observer met in training, by what its file says of it."""
+
+import pytest
+
+import tomnet
+from tomnet.observer.domain import Domain
+from tomnet.zoo import names
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_pretrained_observer_says_what_it_met(name):
+    domain = tomnet.load(name).domain
+    assert domain is not None
+    assert (domain.objects, domain.subgoal, domain.most_walls) == (4, False, 44)
+
+
+def test_numbers_are_those_of_its_training():
+    greedy, random = tomnet.load("greedy-agents/greedy").domain, tomnet.load("random-agents/alpha-1").domain
+    assert (greedy.min_past, greedy.max_past, greedy.step_limit) == (0, 5, 31)
+    assert (random.min_past, random.max_past, random.step_limit) == (0, 10, 1)
+
+
+@pytest.mark.parametrize("about", [{}, {"met": None}, {"met": {"version": 1, "steps": 1}}, {"met": "everyone"}])
+def test_where_nothing_is_said_nothing_is_known(about):
+    assert Domain.of(about) is None

@@ -1,0 +1,176 @@
+"""The check at the door: what an observer cannot read is refused in one line that names the field; what it can read but
+never met in training is said to be so, in a warning.
+
+All of it looks at values at hand. Inside a traced function there are none, and nothing is checked.
+"""
+
+from typing import Any
+
+import jax
+import numpy as np
+from jax.core import Tracer
+
+from ..episodes.episode import NONE, Episode, QueryState, Snapshot
+from ..episodes.faults import AXES, arrays_of, find_blocked, find_misfit, find_wrong_value
+from ..episodes.history import History
+from ..observer.domain import Domain
+from ..observer.tomnet import ToMnet, check_kind, check_past
+from ..support.errors import BadSetting, TomnetError
+from ..support.warn import BeyondTraining, warn_once
+from .rules import led_to
+
+Arrays = dict[str, np.ndarray]
+
+
+def check(observer: ToMnet, history: History, query: QueryState) -> None:
+    """Histories and queries of several agents, as `tomnet.observe` takes them."""
+    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((history, query))):
+        return
+    check_history(observer, history)
+    query_arrays = _arrays("query", query, (QueryState,), "agent")
+    queries = 1 if history.query_times is None else np.shape(history.query_times)[-1]
+    _check_count("query", len(query_arrays["agent_cell"]), len(history) * queries)
+    begun = np.zeros(1, bool) if history.recent is None else np.repeat(np.asarray(history.recent.length) > 0, queries)
+    check_query(observer, query_arrays, begun)
+    check_kind(observer, history, query)
+
+
+def check_history(observer: ToMnet, history: History) -> None:
+    if not isinstance(history, History):
+        raise BadSetting("history", type(history).__name__, "should be a History; `History.of(past)` makes one")
+    past = _arrays("past", history.past, (Episode, Snapshot), "agent", "past")
+    check_past(observer, history.past)
+    real = np.asarray(history.past_real)
+    if real.dtype != bool or real.ndim != 2 or real.shape[1] != past["walls"].shape[1]:
+        expected = f"true or false for each agent and each of {past['walls'].shape[1]} past episodes"
+        raise TomnetError(f"past_real has shape {real.shape} and holds {real.dtype}; expected {expected}")
+    if not len(past["walls"]) or len(real) % len(past["walls"]):
+        raise BadSetting("past", f"of {len(past['walls'])} agents", f"there are {len(real)} in past_real")
+    kind, shown = type(history.past), np.asarray(history.shown)
+    _check_kind(observer, "past", past)
+    seen = {name: array[shown] for name, array in past.items()}
+    _check_values("past", kind, seen)
+    reasons = _past_reasons(observer, kind, seen, real.sum(-1))
+    if history.recent is not None:
+        recent = _arrays("recent", history.recent, (Episode,), "agent")
+        _check_count("recent", len(recent["length"]), len(real))
+        _check_kind(observer, "recent", recent)
+        _check_values("recent", Episode, recent, least_length=0)
+        reasons += _episode_reasons(observer.domain, pick_begun(recent))
+    _warn(reasons)
+
+
+def check_query(observer: ToMnet, query: Arrays, begun: np.ndarray) -> None:
+    """States that are asked about; `begun`: whether something happened before in their episodes."""
+    _check_kind(observer, "query", query)
+    _check_values("query", QueryState, query)
+    _warn(_query_reasons(observer.domain, query, begun))
+
+
+def state_arrays(state: QueryState) -> Arrays:
+    """Of a single state, as a batch of one."""
+    return {name: array[None] for name, array in _arrays("state", state, (QueryState,)).items()}
+
+
+def pick_begun(recent: Arrays) -> Arrays:
+    return {name: array[recent["length"] > 0] for name, array in recent.items()}
+
+
+# --- What cannot be read
+
+
+def _arrays(where: str, thing: Any, kinds: tuple[type, ...], *batch: str) -> Arrays:
+    """The fields as numpy arrays, with these axes before their own."""
+    if not isinstance(thing, kinds):
+        wanted = " or ".join(kind.__name__ for kind in kinds)
+        raise BadSetting(where, type(thing).__name__, f"should be of the type {wanted}")
+    arrays, first = arrays_of(where, thing), next(iter(AXES[type(thing)]))
+    if arrays[first].ndim != len(batch):
+        expected = f"[{', '.join(batch)}]" if batch else "no axis: a single one"
+        raise TomnetError(f"{where}.{first} has shape {arrays[first].shape}; expected {expected}")
+    misfit = find_misfit(type(thing), arrays)
+    if misfit:
+        raise TomnetError(f"{where}.{misfit}")
+    return arrays
+
+
+def _check_kind(observer: ToMnet, where: str, arrays: Arrays) -> None:
+    config = observer.config
+    for field, axis, known in (("walls", -1, config.size), ("object_cells", -1, config.objects)):
+        found = arrays[field].shape[axis] if arrays[field].ndim else 0
+        if found != known:
+            what = f"grids of {known}×{known}" if field == "walls" else f"{known} objects"
+            raise BadSetting(f"{where}.{field}", f"{found} in its last axis", f"this observer knows {what}")
+
+
+def _check_count(where: str, found: int, wanted: int) -> None:
+    if found != wanted:
+        raise BadSetting(where, f"{found} of them", f"expected {wanted}, one for each agent's history or each query")
+
+
+def _check_values(where: str, kind: type, arrays: Arrays, **how: int) -> None:
+    fault = find_wrong_value(kind, arrays, **how) or find_blocked(kind, arrays)
+    if fault:
+        raise TomnetError(f"{where}.{fault}")
+
+
+# --- What was never met
+
+
+def _warn(reasons: list[str]) -> None:
+    if reasons:
+        warn_once(f"unlike what this observer met in training: {'; '.join(reasons)}", BeyondTraining)
+
+
+def _past_reasons(observer: ToMnet, kind: type, seen: Arrays, counts: np.ndarray) -> list[str]:
+    if observer.character_net is None:
+        return ["it has no character net, and past episodes tell it nothing"] if counts.any() else []
+    domain, reasons = observer.domain, []
+    if domain is None or not len(counts):
+        return reasons
+    if counts.max() > domain.max_past:
+        reasons.append(f"N_past is {counts.max()}, at most {domain.max_past} there")
+    if counts.min() < domain.min_past:
+        reasons.append(f"N_past is {counts.min()}, at least {domain.min_past} there")
+    if not len(seen["walls"]):
+        return reasons
+    if kind is Episode:
+        return reasons + _episode_reasons(domain, seen)
+    return reasons + _level_reasons(domain, seen["walls"], seen["object_cells"])
+
+
+def _episode_reasons(domain: Domain | None, seen: Arrays) -> list[str]:
+    """Of episodes, one leading axis, each with a step or more."""
+    if domain is None or not len(seen["walls"]):
+        return []
+    length = seen["length"].astype(int)
+    real = np.arange(seen["actions"].shape[1]) < length[:, None]
+    reasons = _level_reasons(domain, seen["walls"], seen["object_cells"][real])
+    if length.max() > domain.step_limit:
+        reasons.append(f"an episode of {length.max()} steps, at most {domain.step_limit} there")
+    if domain.subgoal and (seen["object_cells"][:, 0, -1] == NONE).any():
+        reasons.append("an episode begins without the subgoal")
+    cells = np.where(real, seen["agent_cells"], 0)
+    if (real[:, 1:] & (led_to(seen["walls"], cells, seen["actions"])[:, :-1] != cells[:, 1:])).any():
+        reasons.append("an action leads elsewhere than it says")
+    return reasons
+
+
+def _query_reasons(domain: Domain | None, query: Arrays, begun: np.ndarray) -> list[str]:
+    if domain is None or not len(query["walls"]):
+        return []
+    reasons = _level_reasons(domain, query["walls"], query["object_cells"])
+    if domain.subgoal and (~begun & (query["object_cells"][:, -1] == NONE)).any():
+        reasons.append("an episode begins without the subgoal")
+    if (query["object_cells"] == query["agent_cell"][:, None]).any():
+        reasons.append("the agent stands on an object")
+    return reasons
+
+
+def _level_reasons(domain: Domain, walls: np.ndarray, object_cells: np.ndarray) -> list[str]:
+    reasons, most = [], int(walls.sum((-2, -1)).max())
+    if most > domain.most_walls:
+        reasons.append(f"walls fill {most} cells, at most {domain.most_walls} there")
+    if domain.sees_all and (object_cells[..., : domain.objects] == NONE).any():
+        reasons.append("an object is missing")
+    return reasons

@@ -1,0 +1,62 @@
+"""Recordings as episodes of our own, for observers of our own worlds: where size, objects and actions allow it."""
+
+from collections.abc import Sequence
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..episodes.episode import NONE, Episode
+from ..world.gridworld import ACTIONS
+from .recording import UNKNOWN, BadRecording, Recording, said
+
+
+def to_episodes(recordings: Sequence[Recording], size: int, objects: Sequence[str]) -> Episode:
+    """The episodes, stacked, with time for the longest; or a `BadRecording` that says what does not fit.
+
+    `objects`: a letter for each kind of object that there is space for. Those that are not drawn are absent.
+    """
+    time, kinds = max((len(recording) for recording in recordings), default=1), len(objects)
+    blank = {
+        "walls": np.zeros((len(recordings), size, size), bool),
+        "agent_cells": np.full((len(recordings), time), NONE, np.int16),
+        "object_cells": np.full((len(recordings), time, kinds), NONE, np.int16),
+        "actions": np.full((len(recordings), time), NONE, np.int8),
+        "consumed": np.full((len(recordings), time), NONE, np.int8),
+        "final_cell": np.zeros(len(recordings), np.int16),
+        "length": np.zeros(len(recordings), np.int16),
+    }
+    for number, recording in enumerate(recordings):
+        try:
+            check_fits(recording, size, objects)
+        except BadRecording as fault:
+            raise fault.at(f"{recording.agent}/{recording.episode}") from None
+        steps, place = len(recording), [objects.index(letter) for letter in recording.objects]
+        numbers = [ACTIONS.index(name) if name in ACTIONS else NONE for name in recording.action_names]
+        blank["walls"][number] = recording.walls
+        blank["agent_cells"][number, :steps] = recording.cells[:-1]
+        blank["object_cells"][number, :steps, place] = recording.object_cells[:-1].T
+        blank["actions"][number, :steps] = np.array(numbers, np.int8)[recording.actions]
+        blank["consumed"][number, :steps] = np.array([*place, NONE], np.int8)[recording.taken]  # NOTHING is -1
+        blank["final_cell"][number], blank["length"][number] = recording.cells[-1], steps
+    return Episode(**{name: jnp.asarray(array) for name, array in blank.items()})
+
+
+def check_fits(recording: Recording, size: int, objects: Sequence[str]) -> None:
+    """Whether an observer of this size and these objects can read it."""
+    if recording.size != (size, size):
+        rows, cols = recording.size
+        raise BadRecording("walls", f"{size}×{size}, the grid that this observer knows", said(f"{rows}×{cols}"))
+    if recording.headings is not None:
+        raise BadRecording("headings", "none, because this observer sees no headings", said("some"))
+    for letter in recording.objects:
+        if letter not in objects:
+            expected = f"only {', '.join(objects)}, the objects that this observer knows"
+            raise BadRecording("objects", expected, letter)
+        if recording.objects.count(letter) > 1:
+            found = said(f"{letter} {recording.objects.count(letter)} times")
+            raise BadRecording("objects", "every object once, as this observer knows them", found)
+    for step, action in enumerate(recording.actions.tolist()):
+        name = said("an unknown one") if action == UNKNOWN else recording.action_names[action]
+        if name not in ACTIONS:
+            expected = f"one of {', '.join(ACTIONS)}, the actions that this observer knows"
+            raise BadRecording(f"action {step + 1}", expected, name)
