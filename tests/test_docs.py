@@ -64,7 +64,7 @@ def test_the_page_on_own_agents_runs_and_prints_what_it_says(tmp_path, monkeypat
     code = "".join(re.findall(r"```python\n(.*?)```", page, re.S))
     exec(compile(code, "docs/own-agents.md", "exec"), {"__name__": "own_agents"})
     printed = capsys.readouterr().out.splitlines()
-    assert len(printed) == 6
+    assert len(printed) == 14
     assert [line for line in printed if f"    {line}\n" not in page] == []
     (headed,) = re.findall(r"    actions: turn-left.*?pickup\n\n`", page, re.S)
     assert parse_text(textwrap.dedent(headed[:-1]), "ann", "1").cells.tolist() == [0, 1, 1, 4, 4]
