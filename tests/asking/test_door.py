@@ -122,6 +122,8 @@ WRONG = {
     ),
     "recent = 1 of them: expected 2": (lambda m: m[0].recent, jax.tree.map(lambda leaf: leaf[:1], HISTORY.recent)),
     "this observer reads the current episode, and there is none": (lambda m: m[0].recent, None),
+    "query_times must lie between 0 and the length": (lambda m: m[0].query_times, np.array([[2], [3]])),
+    "query_times has shape (2,); expected numbers [agent, query]": (lambda m: m[0].query_times, np.array([2, 2])),
     "query.agent_cell must lie between 0 and 24, and 25 does not": (
         lambda m: m[1].agent_cell,
         with_one(QUERY.agent_cell, 25),
@@ -220,6 +222,15 @@ def test_what_is_unlike_the_training_is_said_and_answered(why):
 def test_more_walls_or_steps_than_there_were(domain, why):
     with pytest.warns(tomnet.BeyondTraining, match=why):
         tomnet.meet(made_up(CONFIGS["mental"], domain=domain), [WALK])
+
+
+def test_an_episode_that_goes_on_for_longer_than_any():
+    observer = made_up(CONFIGS["mental"], domain=replace(DOMAIN, step_limit=4))
+    episode = tomnet.meet(observer, [WALK]).begin(LEVEL)
+    for _ in range(3):
+        episode = episode.step("stay")
+    with pytest.warns(tomnet.BeyondTraining, match="the episode goes on after 4 steps"):
+        episode.step("stay")
 
 
 def test_of_an_observer_of_unknown_training_nothing_is_said():

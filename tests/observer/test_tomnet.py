@@ -65,6 +65,18 @@ def test_an_observer_of_another_size_or_number_of_objects_is_refused(observer_of
         observe(observer_of("episodes"), random_encounters(objects=3))
 
 
+def test_snapshots_are_not_taken_for_episodes_nor_episodes_for_snapshots(observer_of, encounters_of, learns):
+    """Neither in asking nor in training."""
+    for kind, other, why in (
+        ("episodes", "snapshots", "past = snapshots: this observer reads whole episodes"),
+        ("snapshots", "episodes", "past = episodes: this observer reads snapshots of them"),
+        ("sequence", "episodes", "past = episodes: this observer reads snapshots of them"),
+    ):
+        for read in (observe, learns):
+            with pytest.raises(BadSetting, match=why):
+                read(observer_of(kind), encounters_of(other))
+
+
 def test_an_observer_is_not_confused_where_rows_planes_and_agents_differ_in_number():
     """Size 7, six planes, three agents: a transposed axis would not fit."""
     observer = shape_of(size=7, objects=4, embedding=8)

@@ -24,7 +24,7 @@ from ..support.errors import BadSetting, TomnetError
 from ..world.gridworld import ACTIONS
 from ..world.levels import LETTERS, SUBGOAL
 from .answer import Answer, Embedding
-from .door import check_history, check_query, state_arrays
+from .door import check_history, check_query, check_steps, state_arrays
 from .inputs import TIMES, Asked, Past, past_from, state_from, with_time
 from .rules import led_to
 
@@ -104,6 +104,7 @@ class CurrentEpisode:
             here = self.state
             pair = Snapshot(here.walls, here.agent_cell, here.object_cells, jnp.full(1, number, jnp.int8))
             memory = _remember(observer, self.model.posterior.mean, self.memory, pair)
+            check_steps(observer, self.steps + 1)
         return replace(self, state=after, memory=memory, steps=self.steps + 1, taken=taken)
 
     def _check_going_on(self) -> None:
@@ -168,11 +169,13 @@ def _padded(seen: Episode | Snapshot, count: int) -> tuple[Episode | Snapshot, B
     return jax.tree.map(padded, seen), jnp.arange(count)[None] < len(seen.walls)
 
 
+NUMBERS = {name: number for number, name in enumerate(ACTIONS)} | {number: number for number in range(len(ACTIONS))}
+
+
 def _action(action: str | int) -> int:
-    names = dict(zip(ACTIONS, range(len(ACTIONS)))) | dict(zip(range(len(ACTIONS)), range(len(ACTIONS))))
-    if isinstance(action, bool) or not isinstance(action, Hashable) or action not in names:
+    if isinstance(action, bool) or not isinstance(action, Hashable) or action not in NUMBERS:
         raise BadSetting("action", repr(action)[:40], f"should be one of {', '.join(ACTIONS)}, or its number")
-    return names[action]
+    return NUMBERS[action]
 
 
 # --- What is compiled

@@ -39,7 +39,7 @@ def check_history(observer: ToMnet, history: History) -> None:
     if not isinstance(history, History):
         raise BadSetting("history", type(history).__name__, "should be a History; `History.of(past)` makes one")
     past = _arrays("past", history.past, (Episode, Snapshot), "agent", "past")
-    check_past(observer, history.past)
+    check_past(observer.config, history.past)
     real = np.asarray(history.past_real)
     if real.dtype != bool or real.ndim != 2 or real.shape[1] != past["walls"].shape[1]:
         expected = f"true or false for each agent and each of {past['walls'].shape[1]} past episodes"
@@ -56,7 +56,9 @@ def check_history(observer: ToMnet, history: History) -> None:
         _check_count("recent", len(recent["length"]), len(real))
         _check_kind(observer, "recent", recent)
         _check_values("recent", Episode, recent, least_length=0)
-        reasons += _episode_reasons(observer.domain, pick_begun(recent))
+        _check_times(history, recent)
+        begun = recent["length"] > 0
+        reasons += _episode_reasons(observer.domain, {name: array[begun] for name, array in recent.items()})
     _warn(reasons)
 
 
@@ -67,13 +69,15 @@ def check_query(observer: ToMnet, query: Arrays, begun: np.ndarray) -> None:
     _warn(_query_reasons(observer.domain, query, begun))
 
 
+def check_steps(observer: ToMnet, steps: int) -> None:
+    """Of a current episode that is read step by step."""
+    if observer.domain is not None and steps >= observer.domain.step_limit:
+        _warn([f"the episode goes on after {observer.domain.step_limit} steps"])
+
+
 def state_arrays(state: QueryState) -> Arrays:
     """Of a single state, as a batch of one."""
     return {name: array[None] for name, array in _arrays("state", state, (QueryState,)).items()}
-
-
-def pick_begun(recent: Arrays) -> Arrays:
-    return {name: array[recent["length"] > 0] for name, array in recent.items()}
 
 
 # --- What cannot be read
@@ -106,6 +110,16 @@ def _check_kind(observer: ToMnet, where: str, arrays: Arrays) -> None:
 def _check_count(where: str, found: int, wanted: int) -> None:
     if found != wanted:
         raise BadSetting(where, f"{found} of them", f"expected {wanted}, one for each agent's history or each query")
+
+
+def _check_times(history: History, recent: Arrays) -> None:
+    if history.query_times is None:
+        return
+    times, length = np.asarray(history.query_times), recent["length"]
+    if times.dtype.kind not in "iu" or times.ndim != 2 or len(times) != len(length):
+        raise TomnetError(f"query_times has shape {times.shape}; expected numbers [agent, query]")
+    if times.size and ((times < 0) | (times > length[:, None])).any():
+        raise TomnetError("query_times must lie between 0 and the length of what was seen of the current episode")
 
 
 def _check_values(where: str, kind: type, arrays: Arrays, **how: int) -> None:

@@ -96,13 +96,9 @@ def with_time(episodes: Episode, time: int) -> Episode:
     more = time - episodes.actions.shape[-1]
 
     def padded(array: Any, axis: int) -> Any:
-        return jnp.asarray(
-            np.pad(
-                array,
-                [(0, more if i == axis % np.ndim(array) else 0) for i in range(np.ndim(array))],
-                constant_values=NONE,
-            )
-        )
+        widths = [(0, 0)] * np.ndim(array)
+        widths[axis] = (0, more)
+        return jnp.asarray(np.pad(array, widths, constant_values=NONE))
 
     return Episode(
         walls=episodes.walls,

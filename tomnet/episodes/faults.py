@@ -92,17 +92,17 @@ def find_wrong_value(kind: type, arrays: Arrays, *, least_length: int = 1) -> st
         return _outside_ranges(arrays, ranges)
     steps, length = arrays["object_cells"].shape[-2], arrays["length"]
     ranges |= {"length": (least_length, steps), "final_cell": (0, cells - 1), "consumed": (NONE, objects - 1)}
-    # NONE may stand in the padding after the end, and only there
-    padded = {"agent_cells": cells - 1, "actions": ACTION_COUNT - 1}
     fault = _outside_ranges(arrays, ranges)
-    real = None if fault else np.arange(steps) < length[..., None].astype(np.int64)
-    return (
-        fault
-        or _outside_ranges(
-            {name: arrays[name][real] for name in padded}, {name: (0, most) for name, most in padded.items()}
-        )
-        or _outside_ranges(arrays, {name: (NONE, most) for name, most in padded.items()})
-    )
+    if fault:
+        return fault
+    real = np.arange(steps) < length[..., None].astype(np.int64)
+    for name, most in {"agent_cells": cells - 1, "actions": ACTION_COUNT - 1}.items():
+        # NONE may stand in the padding after the end, and only there
+        fault = _outside_ranges({name: arrays[name][real]}, {name: (0, most)})
+        fault = fault or _outside_ranges(arrays, {name: (NONE, most)})
+        if fault:
+            return fault
+    return None
 
 
 def _outside_ranges(arrays: Arrays, ranges: Mapping[str, tuple[int, int]]) -> str | None:

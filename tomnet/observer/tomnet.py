@@ -27,6 +27,14 @@ class Reading(eqx.Module):
     predictions: Predictions
 
 
+def check_past(config: ObserverConfig, past: Episode | Snapshot) -> None:
+    """Whether this is what an observer reads of the past; one without a character net reads nothing."""
+    wanted = {"episodes": Episode, "snapshots": Snapshot, "sequence": Snapshot}.get(config.character)
+    if wanted is not None and not isinstance(past, wanted):
+        told, reads = ("snapshots", "whole episodes") if wanted is Episode else ("episodes", "snapshots of them")
+        raise BadSetting("past", told, f"this observer reads {reads}")
+
+
 class ToMnet(eqx.Module):
     """An observer: a character net reads the past, a mental net the current episode, a prediction net both.
 
@@ -63,6 +71,7 @@ class ToMnet(eqx.Module):
         dtype=jnp.float32,
     ) -> tuple[Posterior, CharacterNet | None]:
         """What past episodes tell of each query's agent; several queries may share an agent's, and each see some."""
+        check_past(self.config, past)
         outputs = self.config.moments * self.config.character_size
         if self.character_net is None or past_real.shape[1] == 0:
             nothing = jnp.zeros((past_real.shape[0], outputs))
@@ -159,14 +168,6 @@ class ToMnet(eqx.Module):
         return mental
 
 
-def check_past(observer: ToMnet, past: Episode | Snapshot) -> None:
-    """Whether this is what the observer reads of the past; one without a character net reads nothing."""
-    wanted = {"episodes": Episode, "snapshots": Snapshot, "sequence": Snapshot}.get(observer.config.character)
-    if wanted is not None and not isinstance(past, wanted):
-        told, reads = ("snapshots", "whole episodes") if wanted is Episode else ("episodes", "snapshots of them")
-        raise BadSetting("past", told, f"this observer reads {reads}")
-
-
 def check_kind(observer: ToMnet, history: History, query: QueryState) -> None:
     """Whether this is of the kind that the observer reads. One without a mental net does not look at the current
     episode."""
@@ -175,7 +176,6 @@ def check_kind(observer: ToMnet, history: History, query: QueryState) -> None:
         raise BadSetting("size", query.walls.shape[-1], f"this observer knows grids of {config.size}")
     if query.object_cells.shape[-1] != config.objects:
         raise BadSetting("objects", query.object_cells.shape[-1], f"this observer knows {config.objects}")
-    check_past(observer, history.past)
     if history.recent is None and config.mental:
         raise BadSetting(
             "EncounterSpec.query_at_start", True, "this observer reads the current episode, and there is none"
