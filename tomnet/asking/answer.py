@@ -50,8 +50,8 @@ class Named(Mapping[Name, Any], Generic[Name]):
         return np.array(self.array, dtype)
 
     def __str__(self) -> str:
-        """Most likely first."""
-        order = np.argsort(-self.array, kind="stable")
+        """Most likely first; what is the same in print comes in the order of names."""
+        order = np.argsort(-self.array.round(2), kind="stable")
         return ", ".join(f"{self.names[place]} {self.array[place]:.2f}" for place in order)
 
     @property
