@@ -19,6 +19,7 @@ LEFT_TO_RIGHT = [
     ["asking"],
     ["experiments"],
     ["zoo"],
+    ["fit"],
     ["figures"],
     ["cards"],
     ["report"],

@@ -1,0 +1,14 @@
+"""An observer for somebody else's agents, fitted to recordings of them, beside what a sceptic asks for.
+
+symmetry, copies     the eight ways to turn a maze over, and which episodes are copies of each other
+distances            walking distances in many mazes at once
+dataset              recordings as arrays: states that are asked about, and what then happened
+split                training, validation and test parts that share no episode
+observers            the contract: past episodes and a query state in, probabilities out
+baselines            the nearest object, the favourite so far
+inverse_planner      Bayesian inverse planning, its population prior fitted by maximum likelihood
+network, training    a ToMnet for recordings
+mixture              network and inverse planner together, calibrated on the validation part
+scores               what is reported: losses and accuracies against N_past, calibration
+run                  all of it, in a run folder; saved is what `observer` loads and asks
+"""
