@@ -1,0 +1,61 @@
+"""The contract of everything that predicts: past episodes and a query state in, probabilities out."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from .dataset import Dataset
+
+
+class Asked(NamedTuple):
+    """What an observer is asked, row by row: about one state of one episode, after some earlier ones."""
+
+    past: Int[np.ndarray, "asked past"]  # episodes in the order of time; -1, behind them, is none
+    episode: Int[np.ndarray, "asked"]
+    query: Int[np.ndarray, "asked"]
+
+    @property
+    def place(self) -> tuple[Int[np.ndarray, "asked"], Int[np.ndarray, "asked"]]:
+        """Where its state stands in the arrays of a dataset."""
+        return self.episode, self.query
+
+    def part(self, rows) -> "Asked":
+        return Asked(self.past[rows], self.episode[rows], self.query[rows])
+
+
+@runtime_checkable
+class Observer(Protocol):
+    def outcomes(self, data: Dataset, asked: Asked) -> Float[np.ndarray, "asked outcome"]:
+        """The probability that each kind is what is taken next; last, that nothing is."""
+        ...
+
+    def actions(self, data: Dataset, asked: Asked) -> Float[np.ndarray, "asked action"]:
+        """The probability of each action."""
+        ...
+
+
+def ask_all(
+    data: Dataset, wanted: Bool[np.ndarray, "episode"], past: int, *, least: int = 0, queries: Sequence[int] = (0,)
+) -> Asked:
+    """Every wanted episode that at least `least` of its agent's come before, after the last `past` of these."""
+    rows = [
+        (own[max(place - past, 0) : place], own[place])
+        for own in data.sequences
+        for place in range(least, len(own))
+        if wanted[own[place]]
+    ]
+    before = np.full((len(rows), past), -1)
+    for row, (earlier, _) in enumerate(rows):
+        before[row, : len(earlier)] = earlier
+    episode = np.array([number for _, number in rows], int)
+    repeat = len(queries)
+    return Asked(np.repeat(before, repeat, 0), np.repeat(episode, repeat), np.tile(np.array(queries), len(rows)))
+
+
+def together(several: Sequence[Asked]) -> Asked:
+    """One after the other, the shorter pasts filled up."""
+    most = max(one.past.shape[1] for one in several)
+    pasts = [np.pad(one.past, ((0, 0), (0, most - one.past.shape[1])), constant_values=-1) for one in several]
+    return Asked(*(np.concatenate(part) for part in (pasts, [o.episode for o in several], [o.query for o in several])))
