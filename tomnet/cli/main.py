@@ -26,6 +26,7 @@ from .arguments import check_options
 from .console import degrade_gracefully, print_json, print_measurement, say
 from .episodes import EPISODE_COMMANDS, EpisodesGroup, Record
 from .experiments import Evaluate, Figures, List, Run
+from .fit import Fit
 from .report import Report, Results
 from .sally_anne import SallyAnne
 
@@ -73,6 +74,7 @@ COMMANDS: dict[str, type] = {
     "agents": AgentsGroup,
     "episodes": EpisodesGroup,
     "record": Record,
+    "fit": Fit,
     "sally-anne": SallyAnne,
     "bench": Bench,
 }

@@ -18,7 +18,7 @@ CONFIG, CHECKPOINT, METRICS = "config.json", "checkpoint.safetensors", "metrics.
 VERSION = 1
 ELSEWHERE = "--out names another folder"
 
-Trained = Literal["population", "observer"]
+Trained = Literal["population", "observer", "fitted"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,4 +74,4 @@ def _written(folder: Path, run: Run) -> Run:
 
 
 def _named(trained: Trained) -> str:
-    return {"population": "a population", "observer": "an observer"}[trained]
+    return {"population": "a population", "observer": "an observer", "fitted": "a fitted observer"}[trained]

@@ -1,0 +1,259 @@
+"""`fit` from recordings to an observer that is saved, loaded and asked; and what it says of bad input."""
+
+import dataclasses
+import json
+import math
+
+import equinox as eqx
+import numpy as np
+import pytest
+from fit.brief import BRIEF
+from fit.small import ROW, random_walks, two_kinds, walk
+
+from tomnet.figures import save
+from tomnet.figures.fit import panels
+from tomnet.figures.panels import compose_all
+from tomnet.fit import run as fit_run
+from tomnet.fit.dataset import make_dataset
+from tomnet.fit.mixture import Blend, fit_blend
+from tomnet.fit.observer import load_fitted
+from tomnet.fit.observers import Asked, ask_all
+from tomnet.fit.remarks import remarks_before
+from tomnet.fit.run import fit, load_fit
+from tomnet.fit.scores import Said as SaidOf
+from tomnet.fit.scores import levels_for, over_agents, reliability
+from tomnet.recordings.recording import UNKNOWN, Recording
+from tomnet.recordings.scene import Scene
+from tomnet.recordings.text import parse_text
+from tomnet.support.errors import TomnetError
+from tomnet.support.interrupts import Interrupted
+from tomnet.support.typed_json import to_json
+
+OBSERVERS = ("nearest", "favourite so far", "inverse planner", "network", "mixture")
+
+
+@pytest.fixture(scope="module")
+def recordings():
+    return two_kinds(10, 6)
+
+
+@pytest.fixture(scope="module")
+def fitted(recordings, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("fit") / "run"
+    return folder, fit(recordings, folder, training=BRIEF)
+
+
+def test_every_observer_is_measured_on_strangers(fitted):
+    _, result = fitted
+    assert (result.agents, result.episodes, result.split_by) == (10, 60, "agent")
+    assert {one.observer for one in result.scores} == set(OBSERVERS)
+    for name in OBSERVERS:
+        assert [one.past for one in result.scores if one.observer == name and one.head == "action"] == [0, 1, 2]
+        score = result.score(name, "outcome")
+        assert (score.past, score.queries) == (2, 8)  # of two test agents with 6 episodes, the last 4
+        assert score.nats.count == 8  # too few agents for an interval over them
+    hard = result.score("nearest", "outcome", "nearest not taken")
+    assert hard.queries == 4 or math.isnan(hard.accuracy.mean)
+    assert result.score("network", "successor").nats.mean > 0
+    assert {one.over for one in result.advantages} == set(OBSERVERS) - {result.recommended}
+    assert result.recommended == min(result.validation, key=result.validation.get)
+
+
+def test_the_inverse_planner_understands_them(fitted):
+    _, result = fitted
+    assert result.score("inverse planner", "outcome").accuracy.mean == 1
+    assert result.score("inverse planner", "outcome").nats.mean < result.score("nearest", "outcome").nats.mean
+
+
+def test_a_result_is_read_again_as_it_was(fitted):
+    folder, result = fitted
+    assert json.dumps(to_json(load_fit(folder))) == json.dumps(to_json(result))
+
+
+def test_figures_are_drawn_from_a_result(fitted, tmp_path):
+    _, result = fitted
+    paths = save(compose_all(panels(result)), tmp_path)
+    assert [path.name for path in paths] == ["fit.svg", "fit.png"]
+    no_actions = dataclasses.replace(result, scores=[one for one in result.scores if one.head != "action"])
+    assert save(compose_all(panels(no_actions)), tmp_path / "more")
+
+
+def test_a_saved_observer_answers_as_the_one_that_was_measured(fitted, recordings):
+    folder, result = fitted
+    observer = load_fitted(folder)
+    assert observer.recommended == result.recommended
+    data = make_dataset(recordings, observer.schema)
+    asked = Asked(np.array([[0, 1]]), np.array([2]), np.array([0]))
+    for name in ("network", "inverse planner", "mixture"):
+        answer = observer.ask(recordings[:2], recordings[2], observer=name)
+        expected = observer.named(name).outcomes(data, asked)[0]
+        assert list(answer.outcome) == ["A", "B", "nothing"]
+        assert list(answer.outcome.values()) == pytest.approx(expected, abs=1e-5)
+        assert sum(answer.action.values()) == pytest.approx(1, abs=1e-5)
+    assert answer.successor.shape == (3, 3, 6)
+
+
+def test_nothing_later_than_the_time_asked_about_is_seen(fitted, recordings):
+    observer = load_fitted(fitted[0])
+    now = recordings[2]
+    cut = dataclasses.replace(
+        now,
+        actions=now.actions[:1],
+        cells=now.cells[:2],
+        object_cells=now.object_cells[:2],
+        taken=np.array([-1]),
+    )
+    for name in ("network", "inverse planner"):
+        whole, part = (observer.ask(recordings[:2], each, observer=name) for each in (now, cut))
+        assert whole.outcome == pytest.approx(part.outcome, abs=1e-6)
+        assert whole.action == pytest.approx(part.action, abs=1e-6)
+        assert whole.successor == pytest.approx(part.successor, abs=1e-6)
+
+
+def test_a_scene_can_be_asked_about_before_anything_happens(fitted, recordings):
+    observer = load_fitted(fitted[0])
+    walls = np.zeros((1, 6), bool)
+    scene = Scene(walls=walls, cell=(0, 2), objects=(("A", (0, 0)), ("B", (0, 5))))
+    same = parse_text(f"{ROW}\n\nleft\n", "ann", "1")
+    for past in ([], recordings[6:10]):
+        assert observer.ask(past, scene).outcome == pytest.approx(observer.ask(past, same).outcome, abs=1e-6)
+    wants_b = observer.ask(recordings[6:10], scene, observer="inverse planner")
+    assert max(wants_b.outcome, key=wants_b.outcome.get) == "B"
+    assert max(wants_b.action, key=wants_b.action.get) == "right"
+
+
+def test_what_cannot_be_asked_is_refused(fitted, recordings):
+    observer = load_fitted(fitted[0])
+    with pytest.raises(TomnetError, match="time = 9: there are 2 steps"):
+        observer.ask([], recordings[0], time=9)
+    with pytest.raises(TomnetError, match="must be one of network, inverse planner, mixture"):
+        observer.ask([], recordings[0], observer="oracle")
+    with pytest.raises(TomnetError, match="object 'C'"):
+        observer.ask([], parse_text("@.C\n\nright\n", "ann", "1"))
+
+
+def test_a_run_that_was_interrupted_and_resumed_ends_with_the_same_weights(fitted, recordings, tmp_path, monkeypatch):
+    folder, result = fitted
+    calls = iter([True])
+    train = fit_run.train_network
+    stop_once = lambda *args, **kwargs: train(*args, **kwargs | {"stopped": lambda: next(calls, False)})  # noqa: E731
+    monkeypatch.setattr(fit_run, "train_network", stop_once)
+    with pytest.raises(Interrupted, match="interrupted at step 1 of 2"):
+        fit(recordings, tmp_path / "run", training=BRIEF)
+    with pytest.raises(TomnetError, match="holds a run already"):
+        fit(recordings, tmp_path / "run", training=BRIEF)
+    with pytest.raises(TomnetError, match="holds another run: recordings is"):
+        fit(two_kinds(11, 6), tmp_path / "run", training=BRIEF, resume=True)
+    again = fit(recordings, tmp_path / "run", training=BRIEF, resume=True)
+    assert eqx.tree_equal(load_fitted(tmp_path / "run").network, load_fitted(folder).network)
+    assert again.scores == result.scores
+    assert fit(recordings, tmp_path / "run", training=BRIEF, resume=True).scores == again.scores
+
+
+# --- What can and cannot be learned
+
+
+def said_of(recordings) -> list[str]:
+    return list(remarks_before(make_dataset(recordings)))
+
+
+def resting(agent: str, episode: int) -> Recording:
+    cells = np.random.default_rng(episode).permutation(12)[:2]
+    return Recording(
+        agent=agent,
+        episode=str(episode),
+        walls=np.zeros((3, 4), bool),
+        objects=("A",),
+        actions=np.array([UNKNOWN, 4]),
+        cells=np.full(3, cells[0]),
+        object_cells=np.full((3, 1), cells[1]),
+        taken=np.array([-1, -1]),
+    )
+
+
+def test_remarks_name_what_cannot_be_learned():
+    assert "a single agent: its own later episodes can be predicted, and not what another agent would do" in said_of(
+        random_walks(1, 2)
+    )
+    still = said_of([resting("ann", 1), resting("ann", 2)])
+    assert "1 of 1 agents never move: they show nothing of what they want" in still
+    assert "nothing is ever taken: which object an agent is after cannot be learned, and its steps can" in still
+    assert "2 of 4 actions are unknown: they are seen and not predicted" in still
+    assert "1 of 2 agents have one episode: there is no past to know them by" in said_of(
+        [*random_walks(1, 2), walk("ann", 1, "A")]
+    )
+
+
+def test_remarks_name_what_is_mixed():
+    hop = parse_text("actions: hop\nheading: right\n\n@.A\n\nhop 0 1 right\n", "bob", "1")
+    mixed = said_of([walk("ann", 1, "A"), walk("ann", 2, "A"), hop])
+    assert "mazes of 2 sizes: all are learned together, the smaller ones with walls around them" in mixed
+    assert "2 sets of actions: learned as one of 6, in which a name means the same everywhere" in mixed
+    assert "1 of 3 episodes have a heading: elsewhere the agent is taken to face nowhere" in mixed
+    assert any(one.startswith("actions are not all moves by direction") for one in mixed)
+    assert any(one.startswith("what becomes of these actions in a mirror is not known") for one in mixed)
+
+
+def odd_population() -> list[Recording]:
+    """One agent that rests, one without objects, one with another maze, other actions and a heading."""
+    hops = [
+        parse_text(f"actions: hop\nheading: {way}\n\n@.A.\n\nhop 0 {cell} {way}\n", "bob", f"{way}{cell}")
+        for way in ("right", "down")
+        for cell in (0, 1, 2)
+    ]
+    steps = ["right", "left", "? 0 2", "? 0 3", "up"]
+    empty = [parse_text(f"@...\n\n{step}\n", "eve", f"{number}") for number, step in enumerate(steps)]
+    return [*hops, *empty, *(resting("ann", number) for number in range(6))]
+
+
+def test_an_odd_population_is_fitted_all_the_same(tmp_path):
+    result = fit(odd_population(), tmp_path / "run", training=BRIEF)
+    assert result.split_by == "episode"
+    assert all(math.isfinite(one.nats.mean) for one in result.scores if one.queries)
+    answer = load_fitted(tmp_path / "run").ask([], odd_population()[0])
+    assert sum(answer.outcome.values()) == pytest.approx(1, abs=1e-5)
+
+
+def test_agents_without_any_objects_are_fitted_too(tmp_path):
+    bare = [
+        dataclasses.replace(each, objects=(), object_cells=np.zeros((4, 0), int)) for each in random_walks(2, 6, seed=5)
+    ]
+    result = fit(bare, tmp_path / "run", training=BRIEF)
+    assert result.kinds == []
+    assert result.score("network", "outcome").nats.mean == pytest.approx(0, abs=1e-5)
+    assert math.isfinite(result.score("network", "action").nats.mean)
+
+
+# --- Numbers
+
+
+def test_levels_of_past_leave_half_of_the_episodes_to_ask_about():
+    data = make_dataset(random_walks(2, 12))
+    levels = levels_for(data, np.ones(24, bool))
+    assert levels == (0, 1, 2, 5)
+    assert len(ask_all(data, np.ones(24, bool), 5, least=5).episode) == 14
+
+
+def test_means_are_over_agents_not_over_episodes():
+    agent = np.array([0, 0, 0, 1, 2])
+    assert over_agents(np.array([1.0, 1, 1, 4, 4]), agent).mean == 3
+    assert over_agents(np.array([1.0, 1, 4]), np.array([0, 0, 1])).count == 3  # too few agents: over what was asked
+
+
+def test_calibration_by_hand():
+    data = make_dataset([walk("ann", number, "AAAB"[number]) for number in range(4)])
+    asked = ask_all(data, np.ones(4, bool), 0)
+    said = np.array([[0.9, 0.1, 0.0]] * 4)
+    curve = reliability(data, [SaidOf(0, asked, {"one": said})], "one")
+    assert (curve.bins[0].confidence, curve.bins[0].accuracy, curve.bins[0].count) == (pytest.approx(0.9), 0.75, 4)
+    assert curve.error == pytest.approx(0.15)
+
+
+def test_a_blend_trusts_whoever_was_right_and_cools_the_overconfident():
+    happened = np.array([0, 1, 0, 1])
+    right, wrong = np.eye(2)[happened] * 0.8 + 0.1, np.full((4, 2), 0.5)
+    assert fit_blend(right, wrong, happened).weight == 1
+    assert fit_blend(wrong, right, happened).weight == 0
+    sure = np.tile([0.99, 0.01], (4, 1))  # and right half of the time
+    assert fit_blend(sure, sure, happened).temperature == 2
+    assert fit_blend(sure[:0], sure[:0], happened[:0]) == Blend()

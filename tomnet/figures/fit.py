@@ -1,0 +1,140 @@
+"""What `tomnet fit` found: every observer against N_past, how far probabilities can be trusted, and who is who."""
+
+from matplotlib.axes import Axes
+from matplotlib.figure import SubFigure
+from matplotlib.lines import Line2D
+
+from ..fit.run import FitResult
+from ..fit.scores import Score
+from . import style
+from .panels import Panel, Panels
+
+SIGNS = {  # colour, mark, filled or not
+    "nearest": (style.NO_PAST, "v", True),
+    "favourite so far": (style.ORANGE, "s", True),
+    "inverse planner": (style.IDEAL, "D", False),
+    "network": (style.NETWORK, "o", True),
+    "mixture": (style.PURPLE, "P", True),
+}
+PART_SIGNS = {"training": (style.NO_PAST, "."), "validation": (style.NO_PAST, "x"), "test": (style.NETWORK, "o")}
+APART = 0.07  # marks of observers beside each other, in steps of the axis
+
+
+def panels(result: FitResult) -> Panels:
+    return {
+        "fit": (
+            Panel(
+                "a",
+                "Object taken, where it was not the nearest",
+                "Accuracy of every observer against the number of past episodes, with 95% intervals.",
+                lambda place: _against_past(place, result, "outcome", "nearest not taken", "accuracy"),
+                2.7,
+            ),
+            Panel(
+                "b",
+                "Object taken, all episodes",
+                "Loss of every observer in nats against the number of past episodes, with 95% intervals.",
+                lambda place: _against_past(place, result, "outcome", "all", "nats"),
+                2.7,
+            ),
+            Panel(
+                "c",
+                "Next action",
+                "Loss of every observer in nats against the number of past episodes, with 95% intervals.",
+                lambda place: _against_past(place, result, "action", "all", "nats"),
+                2.4,
+            ),
+            Panel(
+                "d",
+                "Successor maps",
+                "Loss of the network in nats against the number of past episodes, with 95% intervals.",
+                lambda place: _against_past(place, result, "successor", "all", "nats"),
+                2.4,
+            ),
+            Panel(
+                "e",
+                "Calibration",
+                "How often the likeliest outcome came true against how likely it was said to be.",
+                lambda place: _calibration(place, result),
+                2.8,
+            ),
+            Panel(
+                "f",
+                "Agents, by their embedding",
+                "Each agent as a point on the two principal axes of the character embeddings.",
+                lambda place: _agents(place, result),
+                2.8,
+            ),
+        )
+    }
+
+
+def _against_past(place: SubFigure, result: FitResult, head: str, cases: str, unit: str) -> None:
+    axes = place.subplots()
+    rows = [one for one in result.scores if (one.head, one.cases) == (head, cases)]
+    names = [name for name in SIGNS if any(one.observer == name for one in rows)]
+    levels = sorted({one.past for one in rows})
+    for number, name in enumerate(names):
+        curve = [one for one in rows if one.observer == name]
+        _curve(axes, curve, [levels.index(one.past) + APART * (number - len(names) / 2) for one in curve], name, unit)
+    axes.set_xticks(range(len(levels)), [str(level) for level in levels])
+    axes.set(xlabel="past episodes seen", ylabel="accuracy" if unit == "accuracy" else "loss (nats)")
+    if unit == "accuracy":
+        axes.set_ylim(-0.03, 1.03)
+    else:
+        axes.set_ylim(bottom=0)
+    if not rows:
+        axes.text(0.5, 0.5, "no action is known", transform=axes.transAxes, ha="center", color=style.QUIET)
+    elif head == "outcome":
+        _legend(axes, names)
+
+
+def _curve(axes: Axes, curve: list[Score], places: list[float], name: str, unit: str) -> None:
+    colour, marker, filled = SIGNS[name]
+    estimates = [one.nats if unit == "nats" or one.accuracy is None else one.accuracy for one in curve]
+    axes.errorbar(
+        places,
+        style.means(estimates),
+        yerr=style.whiskers(estimates),
+        fmt=f"{marker}-",
+        color=colour,
+        markerfacecolor=colour if filled else "white",
+        elinewidth=0.7,
+        linewidth=0.8,
+        zorder=3,
+    )
+
+
+def _legend(axes: Axes, names: list[str]) -> None:
+    handles = [style.sign(name, SIGNS[name][1], SIGNS[name][0], filled=SIGNS[name][2]) for name in names]
+    legend = axes.legend(handles=handles, ncols=3, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.1)
+    legend.set_in_layout(False)
+    axes.set_title(" \n ")
+
+
+def _calibration(place: SubFigure, result: FitResult) -> None:
+    axes = place.subplots()
+    axes.plot([0, 1], [0, 1], color=style.QUIET, linewidth=0.7, linestyle=(0, (1, 2)))
+    handles = []
+    for curve in result.reliability:
+        colour, marker, filled = SIGNS[curve.observer]
+        x, y = [one.confidence for one in curve.bins], [one.accuracy for one in curve.bins]
+        axes.plot(x, y, f"{marker}-", color=colour, markerfacecolor=colour if filled else "white", linewidth=0.8)
+        label = f"{curve.observer}, ECE {style.plain(curve.error, 2)}"
+        handles.append(style.sign(label, marker, colour, filled=filled))
+    axes.legend(handles=handles, loc="upper left")
+    axes.set(
+        xlim=(0, 1.03), ylim=(0, 1.03), xlabel="probability of the likeliest outcome", ylabel="share that came true"
+    )
+
+
+def _agents(place: SubFigure, result: FitResult) -> None:
+    axes = place.subplots()
+    handles: list[Line2D] = []
+    for part, (colour, marker) in PART_SIGNS.items():
+        points = [one.place for one in result.points if one.part == part and len(one.place) == 2]
+        if points:
+            axes.plot(*zip(*points), marker, color=colour, markersize=5, alpha=0.8)
+            handles.append(style.sign(f"{part} agents", marker, colour))
+    axes.legend(handles=handles, loc="best")
+    axes.set(xlabel="first principal axis", ylabel="second")

@@ -1,0 +1,243 @@
+"""`tomnet fit`: recordings in, and in a run folder an observer of them, beside its baselines."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..recordings.recording import Recording
+from ..support.checks import check_between, check_seed
+from ..support.errors import BadFile
+from ..support.files import RunLock, read_json, write_json
+from ..support.identity import plain
+from ..support.interrupts import stop_requests
+from ..support.progress import narrated, stage
+from ..support.provenance import provenance
+from ..support.run_folder import Run, enter_run
+from ..support.typed_json import Misfit, from_json
+from .baselines import Favourite, Nearest
+from .dataset import QUERIES, Dataset, make_dataset
+from .features import table_of
+from .inverse_planner import InversePlanner, fit_inverse_planner
+from .mixture import Mixture
+from .network import NetworkConfig
+from .network_observer import NetworkObserver
+from .observer import NAMES, OBSERVER, FittedObserver, save_fitted
+from .observers import Asked, Observer, ask_all, together
+from .remarks import remarks_after, remarks_before
+from .scores import (
+    MOST_ASKED,
+    Advantage,
+    AgentScore,
+    Reliability,
+    Score,
+    action_scores,
+    advantages,
+    agent_scores,
+    levels_for,
+    mean_loss,
+    outcome_scores,
+    reliability,
+    say,
+    successor_scores,
+)
+from .split import FOLDS, Split, make_split
+from .training import FitTraining, Trained, train_network
+
+RESULT = "result.json"
+BASELINES = ("nearest", "favourite so far")
+
+
+@dataclass(frozen=True)
+class AgentPoint:
+    """An agent after all that was seen of it, on the two principal axes of the embeddings."""
+
+    agent: str
+    part: str
+    embedding: list[float]
+    place: list[float]
+
+
+@dataclass(frozen=True)
+class FitResult:
+    agents: int
+    episodes: int
+    kinds: list[str]
+    actions: list[str]
+    split_by: str
+    split: str  # in a sentence
+    remarks: list[str]
+    recommended: str
+    validation: dict[str, float]  # mean loss in nats of each observer that could be recommended
+    network_weight: dict[str, float]  # in the mixture, for each head
+    prior: dict[str, Any]  # of the inverse planner
+    training: Trained
+    scores: list[Score]
+    agent_scores: list[AgentScore]  # with the longest past
+    advantages: list[Advantage]  # of the recommended observer
+    reliability: list[Reliability]
+    points: list[AgentPoint]
+    seed: int
+    fold: int
+    environment: dict[str, Any]
+
+    def score(self, observer: str, head: str, cases: str = "all", past: int | None = None) -> Score:
+        """With the longest past, unless told otherwise."""
+        found = [one for one in self.scores if (one.observer, one.head, one.cases) == (observer, head, cases)]
+        return found[-1] if past is None else next(one for one in found if one.past == past)
+
+
+def fit(
+    recordings: Sequence[Recording],
+    folder: Path,
+    *,
+    seed: int = 0,
+    fold: int = 0,
+    resume: bool = False,
+    training: FitTraining | None = None,
+) -> FitResult:
+    """Fits everything, measures it on the test part and saves the observer; `resume` goes on where a run broke off."""
+    check_seed(seed)
+    check_between("fold", fold, 0, FOLDS - 1)
+    data = make_dataset(recordings)
+    split = make_split(data.recordings, seed=seed, fold=fold)
+    training = training or FitTraining.for_episodes(int(split.train.sum()))
+    config = NetworkConfig.of(table_of(data), len(data.schema.action_names))
+    settings = {
+        "training": plain(training),
+        "network": plain(config),
+        "recordings": _identity(recordings),
+        "seed": seed,
+        "fold": fold,
+    }
+    about = provenance()
+    with RunLock(folder), stop_requests() as stopped:
+        finished = (folder / RESULT).exists()
+        run = enter_run(folder, Run("fitted", settings, about), resume=resume, finished=finished)
+        if finished:
+            return load_fit(folder)
+        with narrated("fit"):
+            stage("inverse planning: the population prior")
+            planner = fit_inverse_planner(data, split.train)
+        parts = (data, split.train, split.validation)
+        network, told = train_network(*parts, config, training, folder, seed=seed, stopped=stopped.is_set)
+        with narrated("fit"):
+            observers = _observers(data, split, planner, NetworkObserver(network))
+            stage("asking about the validation part")
+            validation = say({name: observers[name] for name in NAMES}, data, split.validation)
+            losses = {name: mean_loss(data, validation, name) for name in NAMES}
+            recommended = min(NAMES, key=losses.__getitem__)
+            mixture = observers["mixture"]
+            assert isinstance(mixture, Mixture)
+            fitted = FittedObserver(
+                *(data.schema, network, planner, mixture.outcome_blend, mixture.action_blend, recommended),
+                about=run.origin | {"settings": settings},
+            )
+            save_fitted(folder / OBSERVER, fitted)
+            result = _measured(data, split, observers, fitted, losses, told, (seed, fold, about))
+        write_json(folder / RESULT, result)
+    return result
+
+
+def load_fit(folder: Path) -> FitResult:
+    path = Path(folder) / RESULT
+    try:
+        return from_json(FitResult, read_json(path))
+    except Misfit as why:
+        raise BadFile(path, f"holds no result of a fit: {why}") from None
+
+
+def _observers(data: Dataset, split: Split, planner: InversePlanner, network: NetworkObserver) -> dict[str, Observer]:
+    stage("baselines and the mixture")
+    train = _some(ask_all(data, split.train, 10))
+    levels = levels_for(data, split.validation)
+
+    def asked(queries) -> Asked:
+        return _some(together([ask_all(data, split.validation, past, queries=queries) for past in levels]))
+
+    return {
+        "nearest": Nearest.fitted(data, train, planner.steps),
+        "favourite so far": Favourite.fitted(data, train, planner.steps),
+        "inverse planner": planner,
+        "network": network,
+        "mixture": Mixture.fitted(network, planner, data, asked((0,)), asked(range(QUERIES))),
+    }
+
+
+def _some(asked: Asked) -> Asked:
+    return asked.part(np.random.default_rng(0).permutation(len(asked.episode))[:MOST_ASKED])
+
+
+def _measured(
+    data: Dataset,
+    split: Split,
+    observers: dict[str, Observer],
+    fitted: FittedObserver,
+    losses: dict[str, float],
+    told: Trained,
+    origin: tuple[int, int, dict[str, Any]],
+) -> FitResult:
+    stage("asking about the test part")
+    said = say(observers, data, split.test)
+    scores = outcome_scores(data, said)
+    stage("next actions and successor maps")
+    scores += action_scores(observers, data, split.test)
+    network = observers["network"]
+    assert isinstance(network, NetworkObserver)
+    scores += successor_scores("network", network, data, split.test)
+    prior = fitted.planner.prior
+    return FitResult(
+        agents=len(data.agents),
+        episodes=len(data),
+        kinds=list(data.schema.kinds),
+        actions=list(data.schema.action_names),
+        split_by=split.by,
+        split=split.told(),
+        remarks=[*remarks_before(data), *remarks_after(scores, fitted.recommended)],
+        recommended=fitted.recommended,
+        validation=losses,
+        network_weight={"outcome": fitted.outcome_blend.weight, "action": fitted.action_blend.weight},
+        prior={name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in vars(prior).items()},
+        training=told,
+        scores=scores,
+        agent_scores=agent_scores(data, said[-1]),
+        advantages=advantages(data, said[-1], fitted.recommended),
+        reliability=[reliability(data, said, name) for name in NAMES],
+        points=_points(data, split, network),
+        seed=origin[0],
+        fold=origin[1],
+        environment=origin[2],
+    )
+
+
+def _points(data: Dataset, split: Split, network: NetworkObserver) -> list[AgentPoint]:
+    """Where agents that are split by episode are in all parts, they are told as trained on."""
+    past = max(LAST, 1)
+    rows = np.full((len(data.agents), past), -1)
+    for number, own in enumerate(data.sequences):
+        rows[number, : len(own[-past:])] = own[-past:]
+    embeddings = network.embeddings(data, rows)
+    centred = embeddings - embeddings.mean(0)
+    axes = np.linalg.svd(centred, full_matrices=False)[2][:2]
+    places = centred @ axes.T
+    found = []
+    for number, own in enumerate(data.sequences):
+        part = next((name for name, rows in split.parts() if rows[own].any()), "left out")
+        found.append(AgentPoint(data.agents[number], part, embeddings[number].tolist(), places[number].tolist()))
+    return found
+
+
+LAST = 32  # episodes that an agent is placed by
+
+
+def _identity(recordings: Sequence[Recording]) -> str:
+    """Of the episodes, in their order: a run goes on with the same ones or not at all."""
+    said = hashlib.sha256()
+    for each in recordings:
+        said.update(repr((each.agent, each.episode, each.size, each.objects, each.action_names)).encode())
+        for array in (each.walls, each.actions, each.cells, each.object_cells, each.taken, each.headings):
+            said.update(b"" if array is None else array.tobytes())
+    return said.hexdigest()[:16]
