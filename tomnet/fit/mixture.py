@@ -43,25 +43,60 @@ def fit_blend(
     return min(every, key=loss)
 
 
+Blends = dict[int, Blend]
+"""By the fewest past episodes that each is for: how far to trust a network depends on how much it has seen."""
+
+
+def fit_blends(
+    one: Float[np.ndarray, "asked outcome"],
+    other: Float[np.ndarray, "asked outcome"],
+    happened: Int[np.ndarray, "asked"],
+    past: Int[np.ndarray, "asked"],
+) -> Blends:
+    """One for each number of past episodes that was asked after."""
+    return {
+        level: fit_blend(one[rows], other[rows], happened[rows])
+        for level, rows in ((level, past == level) for level in np.unique(past).tolist())
+    } or {0: Blend()}
+
+
+def blended(
+    blends: Blends,
+    one: Float[np.ndarray, "asked outcome"],
+    other: Float[np.ndarray, "asked outcome"],
+    past: Int[np.ndarray, "asked"],
+) -> Float[np.ndarray, "asked outcome"]:
+    """Each row by the blend for as much past as it has, or the next lower; below all of them, by the lowest."""
+    levels = sorted(blends)
+    place = np.maximum(np.searchsorted(levels, past, side="right") - 1, 0)
+    found = np.empty_like(one)
+    for number, level in enumerate(levels):
+        found[place == number] = blends[level].of(one[place == number], other[place == number])
+    return found
+
+
 @dataclass(frozen=True)
 class Mixture:
     network: Observer
     planner: Observer
-    outcome_blend: Blend
-    action_blend: Blend
+    outcome_blends: Blends
+    action_blends: Blends
 
     @staticmethod
     def fitted(network: Observer, planner: Observer, data: Dataset, starts: Asked, steps: Asked) -> "Mixture":
         """By what is taken in episodes that start, and by the next action at any time."""
-        outcome = fit_blend(network.outcomes(data, starts), planner.outcomes(data, starts), data.outcome[starts.place])
+        both = network.outcomes(data, starts), planner.outcomes(data, starts)
+        outcome = fit_blends(*both, data.outcome[starts.place], starts.count)
         steps = steps.part(np.flatnonzero(data.actions[steps.place] != UNKNOWN))
         if not len(steps.episode):
-            return Mixture(network, planner, outcome, Blend())
-        action = fit_blend(network.actions(data, steps), planner.actions(data, steps), data.actions[steps.place])
-        return Mixture(network, planner, outcome, action)
+            return Mixture(network, planner, outcome, {0: Blend()})
+        both = network.actions(data, steps), planner.actions(data, steps)
+        return Mixture(network, planner, outcome, fit_blends(*both, data.actions[steps.place], steps.count))
 
     def outcomes(self, data: Dataset, asked: Asked) -> Float[np.ndarray, "asked outcome"]:
-        return self.outcome_blend.of(self.network.outcomes(data, asked), self.planner.outcomes(data, asked))
+        both = self.network.outcomes(data, asked), self.planner.outcomes(data, asked)
+        return blended(self.outcome_blends, *both, asked.count)
 
     def actions(self, data: Dataset, asked: Asked) -> Float[np.ndarray, "asked action"]:
-        return self.action_blend.of(self.network.actions(data, asked), self.planner.actions(data, asked))
+        both = self.network.actions(data, asked), self.planner.actions(data, asked)
+        return blended(self.action_blends, *both, asked.count)

@@ -21,6 +21,11 @@ class Asked(NamedTuple):
         """Where its state stands in the arrays of a dataset."""
         return self.episode, self.query
 
+    @property
+    def count(self) -> Int[np.ndarray, "asked"]:
+        """Past episodes."""
+        return (self.past >= 0).sum(1)
+
     def part(self, rows) -> "Asked":
         return Asked(self.past[rows], self.episode[rows], self.query[rows])
 

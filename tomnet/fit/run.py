@@ -72,7 +72,7 @@ class FitResult:
     remarks: list[str]
     recommended: str
     validation: dict[str, float]  # mean loss in nats of each observer that could be recommended
-    network_weight: dict[str, float]  # in the mixture, for each head
+    network_weight: dict[str, dict[str, float]]  # in the mixture, for each head, by N_past
     prior: dict[str, Any]  # of the inverse planner
     training: Trained
     scores: list[Score]
@@ -133,7 +133,7 @@ def fit(
             mixture = observers["mixture"]
             assert isinstance(mixture, Mixture)
             fitted = FittedObserver(
-                *(data.schema, network, planner, mixture.outcome_blend, mixture.action_blend, recommended),
+                *(data.schema, network, planner, mixture.outcome_blends, mixture.action_blends, recommended),
                 about=run.origin | {"settings": settings},
             )
             save_fitted(folder / OBSERVER, fitted)
@@ -199,7 +199,10 @@ def _measured(
         remarks=[*remarks_before(data), *remarks_after(scores, fitted.recommended)],
         recommended=fitted.recommended,
         validation=losses,
-        network_weight={"outcome": fitted.outcome_blend.weight, "action": fitted.action_blend.weight},
+        network_weight={
+            head: {str(past): blend.weight for past, blend in blends.items()}
+            for head, blends in (("outcome", fitted.outcome_blends), ("action", fitted.action_blends))
+        },
         prior={name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in vars(prior).items()},
         training=told,
         scores=scores,
