@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tomnet
+from tomnet.experiments.analysis.answer_example import answer_example
 from tomnet.figures.answer import answer_figure
 from tomnet.figures.panels import render
 
@@ -25,7 +26,7 @@ def walks():
 def test_what_was_seen_and_every_head_that_there_is(observer, titles, walks):
     seen = walks if observer.startswith("greedy") else [walk.step(0) for walk in walks]
     agent = tomnet.meet(observer, seen)
-    figure = answer_figure(agent, LEVEL)
+    figure = answer_figure(answer_example(agent, LEVEL))
     assert [axes.get_title() for axes in figure.axes] == titles
     actions = figure.axes[titles.index("next action")]
     np.testing.assert_allclose([bar.get_height() for bar in actions.patches], agent.ask(LEVEL).action.array)
@@ -33,5 +34,5 @@ def test_what_was_seen_and_every_head_that_there_is(observer, titles, walks):
 
 
 def test_an_agent_that_nobody_has_seen():
-    figure = answer_figure(tomnet.meet("greedy-agents/greedy", []), LEVEL)
+    figure = answer_figure(answer_example(tomnet.meet("greedy-agents/greedy", []), LEVEL))
     assert figure.axes[0].get_title() == "asked about"

@@ -19,7 +19,8 @@ from tomnet.fit.mixture import Blend, blended, fit_blend, fit_blends
 from tomnet.fit.observer import load_fitted
 from tomnet.fit.observers import Asked, ask_all
 from tomnet.fit.remarks import remarks_before
-from tomnet.fit.run import fit, load_fit
+from tomnet.fit.result import load_fit
+from tomnet.fit.run import fit
 from tomnet.fit.scores import Said as SaidOf
 from tomnet.fit.scores import levels_for, over_agents, reliability
 from tomnet.recordings.recording import UNKNOWN, Recording

@@ -13,7 +13,7 @@ from .episodes import Where
 
 if TYPE_CHECKING:
     from ..experiments.claims.statistics import Estimate
-    from ..fit.run import FitResult
+    from ..fit.result import FitResult
 
 
 @dataclasses.dataclass

@@ -1,18 +1,16 @@
 """What an observer says of an agent, drawn: what was seen of it, what it will do, and where it will be.
 
+from tomnet.experiments.analysis.answer_example import answer_example
 from tomnet.figures.answer import answer_figure
-answer_figure(tomnet.meet("goal-inference/2d", past), level).savefig("ann.png")
+answer_figure(answer_example(tomnet.meet("goal-inference/2d", past), level)).savefig("ann.png")
 """
 
 import numpy as np
 from matplotlib.figure import Figure, SubFigure
 
-from ..asking.agent_model import AgentModel
 from ..asking.answer import Answer
-from ..asking.inputs import Asked
-from ..episodes.episode import Snapshot
-from ..experiments.analysis.examples import PlainEpisode, PlainSnapshot, plain_episode, plain_pair, plain_snapshot
-from ..support.trees import pick
+from ..experiments.analysis.answer_example import AnswerExample
+from ..experiments.analysis.examples import PlainEpisode, PlainSnapshot
 from . import style
 from .gridworld import draw_agent, draw_occupancy, draw_query, draw_trajectory
 from .panels import Panel, compose
@@ -21,11 +19,9 @@ SHOWN = 2  # past episodes
 GAMMA = 0.9
 
 
-def answer_figure(agent: AgentModel, state: Asked) -> Figure:
+def answer_figure(example: AnswerExample) -> Figure:
     """The last of the past episodes, the state asked about, and the answer; only what the observer has heads for."""
-    episode = agent.begin(state)
-    said, query = episode.ask(), plain_snapshot(pick(episode.state, 0))
-    past = _seen(agent)[-SHOWN:]
+    past, query, said = example.past[-SHOWN:], example.query, example.said
     panels = [
         Panel("a", "What was seen, and a new level", _ALT["seen"], lambda place: _levels(place, past, query), 2.15),
         Panel("b", "What it will do, and take", _ALT["bars"], lambda place: _bars(place, said), 2.15),
@@ -40,12 +36,6 @@ _ALT = {
     "bars": "Bars: the probability of each action, and of each object that it is taken.",
     "maps": "A map, shaded by how much of its time the agent will spend in each cell.",
 }
-
-
-def _seen(agent: AgentModel) -> list[PlainEpisode]:
-    past, count = agent.history.past, int(np.sum(agent.history.past_real))
-    plain = plain_pair if isinstance(past, Snapshot) else plain_episode
-    return [plain(pick(past, (0, number))) for number in range(count)]
 
 
 def _levels(place: SubFigure, past: list[PlainEpisode], query: PlainSnapshot) -> None:

@@ -4,7 +4,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import SubFigure
 from matplotlib.lines import Line2D
 
-from ..fit.run import FitResult
+from ..fit.result import FitResult
 from ..fit.scores import Score
 from . import style
 from .panels import Panel, Panels

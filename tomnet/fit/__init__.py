@@ -10,5 +10,6 @@ inverse_planner      Bayesian inverse planning, its population prior fitted by m
 network, training    a ToMnet for recordings
 mixture              network and inverse planner together, calibrated on the validation part
 scores               what is reported: losses and accuracies against N_past, calibration
+result               what a fit found, as a table
 run                  all of it, in a run folder; saved is what `observer` loads and asks
 """

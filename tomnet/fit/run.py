@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +9,12 @@ import numpy as np
 
 from ..recordings.recording import Recording
 from ..support.checks import check_between, check_seed
-from ..support.errors import BadFile
-from ..support.files import RunLock, read_json, write_json
+from ..support.files import RunLock, write_json
 from ..support.identity import plain
 from ..support.interrupts import stop_requests
 from ..support.progress import narrated, stage
 from ..support.provenance import provenance
 from ..support.run_folder import Run, enter_run
-from ..support.typed_json import Misfit, from_json
 from .baselines import Favourite, Nearest
 from .dataset import QUERIES, Dataset, make_dataset
 from .features import table_of
@@ -28,12 +25,9 @@ from .network_observer import NetworkObserver
 from .observer import NAMES, OBSERVER, FittedObserver, save_fitted
 from .observers import Asked, Observer, ask_all, together
 from .remarks import remarks_after, remarks_before
+from .result import RESULT, AgentPoint, FitResult, load_fit
 from .scores import (
     MOST_ASKED,
-    Advantage,
-    AgentScore,
-    Reliability,
-    Score,
     action_scores,
     advantages,
     agent_scores,
@@ -47,47 +41,7 @@ from .scores import (
 from .split import FOLDS, Split, make_split
 from .training import FitTraining, Trained, train_network
 
-RESULT = "result.json"
 BASELINES = ("nearest", "favourite so far")
-
-
-@dataclass(frozen=True)
-class AgentPoint:
-    """An agent after all that was seen of it, on the two principal axes of the embeddings."""
-
-    agent: str
-    part: str
-    embedding: list[float]
-    place: list[float]
-
-
-@dataclass(frozen=True)
-class FitResult:
-    agents: int
-    episodes: int
-    kinds: list[str]
-    actions: list[str]
-    split_by: str
-    split: str  # in a sentence
-    remarks: list[str]
-    recommended: str
-    validation: dict[str, float]  # mean loss in nats of each observer that could be recommended
-    network_weight: dict[str, dict[str, float]]  # in the mixture, for each head, by N_past
-    prior: dict[str, Any]  # of the inverse planner
-    training: Trained
-    scores: list[Score]
-    agent_scores: list[AgentScore]  # with the longest past
-    advantages: list[Advantage]  # of the recommended observer
-    reliability: list[Reliability]
-    points: list[AgentPoint]
-    seed: int
-    fold: int
-    environment: dict[str, Any]
-
-    def score(self, observer: str, head: str, cases: str = "all", past: int | None = None) -> Score:
-        """With the longest past, unless told otherwise."""
-        found = [one for one in self.scores if (one.observer, one.head, one.cases) == (observer, head, cases)]
-        return found[-1] if past is None else next(one for one in found if one.past == past)
 
 
 def fit(
@@ -140,14 +94,6 @@ def fit(
             result = _measured(data, split, observers, fitted, losses, told, (seed, fold, about))
         write_json(folder / RESULT, result)
     return result
-
-
-def load_fit(folder: Path) -> FitResult:
-    path = Path(folder) / RESULT
-    try:
-        return from_json(FitResult, read_json(path))
-    except Misfit as why:
-        raise BadFile(path, f"holds no result of a fit: {why}") from None
 
 
 def _observers(data: Dataset, split: Split, planner: InversePlanner, network: NetworkObserver) -> dict[str, Observer]:

@@ -1,0 +1,27 @@
+"""What an observer says of an agent, ready to be drawn: what was seen of it, the state asked about, and the answer."""
+
+import dataclasses
+
+import numpy as np
+
+from ...asking.agent_model import AgentModel
+from ...asking.answer import Answer
+from ...asking.inputs import Asked
+from ...episodes.episode import Snapshot
+from ...support.trees import pick
+from .examples import PlainEpisode, PlainSnapshot, plain_episode, plain_pair, plain_snapshot
+
+
+@dataclasses.dataclass(frozen=True)
+class AnswerExample:
+    past: list[PlainEpisode]
+    query: PlainSnapshot
+    said: Answer
+
+
+def answer_example(agent: AgentModel, state: Asked) -> AnswerExample:
+    episode = agent.begin(state)
+    past, count = agent.history.past, int(np.sum(agent.history.past_real))
+    plain = plain_pair if isinstance(past, Snapshot) else plain_episode
+    seen = [plain(pick(past, (0, number))) for number in range(count)]
+    return AnswerExample(seen, plain_snapshot(pick(episode.state, 0)), episode.ask())
