@@ -53,7 +53,7 @@ TINY = ObserverConfig(
 )
 QUERY_ONLY = dataclasses.replace(TINY, character="none", mental=False)
 TINY_BEHAVIOUR = dataclasses.replace(TINY, heads=("action", "consumption", "successor"))
-SMALL_TRAINING, SWAPS_OFTEN = specs.DEEP_TRAINING["smoke"], specs.LONG_TRAINING["smoke"]
+SMALL_TRAINING, SWAPS_OFTEN = specs.DEEP_TRAINING["smoke"], specs.SWAP_TRAINING["smoke"]
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from .agent_pool import AgentPool
 from .claims.claim import Claim, Verdict, if_measured, verdict
 from .claims.statements import STATEMENTS
 from .experiment import Experiment, ObserverSpec, Preset
-from .presets import LONG_TRAINING
+from .presets import SWAP_TRAINING
 from .sally_anne.natural_swaps import futures_of, walk_all
 from .sally_anne.scenarios import all_scenarios
 from .sally_anne.specs import FIVE, N_PAST, control_spec, spec
@@ -40,7 +40,7 @@ DROPS = 0.2  # of the probability of turning back, for a swap in view: less woul
 
 
 def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
-    five = spec("5x5", preset, FIVE, beliefs=False, training=LONG_TRAINING)
+    five = spec("5x5", preset, FIVE, beliefs=False, training=SWAP_TRAINING)
     return five, control_spec(preset, home="explicit-beliefs")
 
 

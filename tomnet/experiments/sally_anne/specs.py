@@ -13,7 +13,7 @@ from ...observer.training import TrainingConfig
 from ...world.gridworld import SUBGOAL_MAZE, World
 from ..agent_pool import AgentPool
 from ..experiment import ObserverSpec, Preset
-from ..presets import DEEP_OBSERVER, DEEP_TRAINING, LONG_TRAINING
+from ..presets import DEEP_OBSERVER, DEEP_TRAINING, SWAP_TRAINING
 
 N_PAST = 4
 ENCOUNTERS = EncounterSpec(N_PAST, N_PAST, query_at_start=False)
@@ -46,7 +46,7 @@ def spec(
 
 def mixed_spec(preset: Preset, *, home: str | None = None) -> ObserverSpec:
     """The one observer of the mixed population; behaviour is section 3.4's affair, beliefs are section 3.5's."""
-    return spec("mixed", preset, MIXED, beliefs=True, training=LONG_TRAINING, home=home)
+    return spec("mixed", preset, MIXED, beliefs=True, training=SWAP_TRAINING, home=home)
 
 
 def control_spec(preset: Preset, *, home: str | None = None) -> ObserverSpec:
