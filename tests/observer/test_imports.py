@@ -23,6 +23,7 @@ LEFT_TO_RIGHT = [
     ["figures"],
     ["cards"],
     ["report"],
+    ["explorer"],
     ["cli"],
 ]
 ABOVE_ALL = {"tomnet", "tomnet.__main__", "tomnet.api"}  # the doors
