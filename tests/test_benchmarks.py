@@ -112,3 +112,12 @@ def test_following_an_agent_is_measured_for_every_kind_of_observer(load, monkeyp
     for name in ("random-agents/alpha-1", benchmark.UNTRAINED):
         for past in (1, 5):
             assert f"{name}, N_past {past}: a step in " in out
+
+
+def test_a_page_is_measured_in_every_engine(load, monkeypatch, capsys):
+    benchmark = load("page_answers")
+    monkeypatch.setattr(sys, "argv", ["page_answers", "--answers", "3"])
+    benchmark.main()
+    out = capsys.readouterr().out
+    for engine in ("node", "chromium"):
+        assert f"{engine}, answer: first " in out or f"{engine}, is not installed" in out

@@ -42,7 +42,8 @@ ASK = "encounters.map(({ past, query }) => observer.ask(past.map(observer.embed)
 def small_observer():
     """Of widths that are all different, so that no two can be confused; its normalisation has something to fold."""
     random = np.random.default_rng(1)
-    return jax.tree.map(lambda leaf: leaf + random.uniform(0, 0.2, leaf.shape), made_up(SMALL, domain=DOMAIN))
+    # small weights, or every probability would be 0 or 1, and no fault would show
+    return jax.tree.map(lambda leaf: leaf / 2 + random.uniform(-0.1, 0.1, leaf.shape), made_up(SMALL, domain=DOMAIN))
 
 
 OBSERVERS = {
