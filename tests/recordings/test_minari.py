@@ -153,7 +153,7 @@ def test_the_environment_is_a_word_and_is_never_built(dataset):
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"data_format": "arrow"}, "data_format: expected hdf5, the only one that is read, found 'arrow'"),
+        ({"data_format": 3}, "data_format: expected hdf5, in main_data.hdf5, the only one that is read, found 3"),
         ({"action_space": json.dumps({"type": "Box"})}, "action_space: expected a Discrete space of 1 to 127 actions"),
         ({"action_space": json.dumps(DISCRETE | {"n": 10**9})}, "action_space: expected a Discrete space"),
         ({"action_space": json.dumps(DISCRETE | {"n": "7"})}, "action_space.n: expected a whole number, found '7'"),
@@ -173,6 +173,19 @@ def test_metadata_that_cannot_be(changes, why, dataset):
     assert isinstance(fault, TomnetError)
     assert why in str(fault)
     assert str(dataset) in str(fault)
+
+
+@pytest.mark.parametrize("said", ["arrow", ...])
+@pytest.mark.parametrize("space", [DISCRETE, {"type": "Box"}])  # which would be refused too: the format comes first
+def test_arrow_is_refused_in_one_line_whether_the_metadata_say_so_or_not(said, space, dataset):
+    write_metadata(dataset, data_format=said, action_space=json.dumps(space))
+    (dataset / "data" / "0").mkdir()
+    (dataset / "data" / "0" / "part-0.arrow").write_bytes(b"ARROW1")
+    with pytest.raises(TomnetError) as refused:
+        read_recordings(dataset)
+    file = dataset / "data" / "metadata.json"
+    why = "data_format: expected hdf5, in main_data.hdf5, the only one that is read, found 'arrow'"
+    assert str(refused.value) == f"{file}: {why}"
 
 
 def test_metadata_without_end(dataset):

@@ -21,6 +21,7 @@ from .recording import MOST_ACTIONS, MOST_STEPS, BadRecording, Recording, check_
 from .scene import Recorder, Scene
 
 METADATA, MAIN_FILE = "metadata.json", "main_data.hdf5"
+FORMAT, OTHER_FORMATS = "hdf5", ("arrow", "parquet")
 LARGEST_METADATA = 2**22
 MOST_EPISODES = 1_000_000
 MOST_BYTES = 2**26  # of the arrays of one episode
@@ -85,6 +86,7 @@ def read_metadata(path: Path) -> Metadata:
     if file.stat().st_size > LARGEST_METADATA:
         raise BadFile(file, f"expected up to {LARGEST_METADATA} bytes, found {file.stat().st_size}")
     table = _json(file, file.read_bytes())
+    _check_format(file, table)
     action_space = _space(file, table, "action_space")
     if (
         action_space.get("type") != "Discrete"
@@ -92,8 +94,6 @@ def read_metadata(path: Path) -> Metadata:
     ):
         expected = f"a Discrete space of 1 to {MOST_ACTIONS} actions"
         raise BadRecording("action_space", expected, action_space.get("type"), path=file)
-    if table.get("data_format", "hdf5") != "hdf5":
-        raise BadRecording("data_format", "hdf5, the only one that is read", table["data_format"], path=file)
     episodes = _whole(table.get("total_episodes"), "total_episodes")
     if not 0 <= episodes <= MOST_EPISODES:
         raise BadRecording("total_episodes", f"0 to {MOST_EPISODES}", episodes, path=file)
@@ -105,6 +105,15 @@ def read_metadata(path: Path) -> Metadata:
         first_action=_whole(action_space.get("start", 0), "action_space.start"),
         observations=_space(file, table, "observation_space"),
     )
+
+
+def _check_format(file: Path, table: dict[str, Any]) -> None:
+    """By what the metadata say; where they say nothing, by what lies beside them: an arrow folder for each episode."""
+    found = table.get("data_format", FORMAT)
+    if found == FORMAT and not (file.parent / MAIN_FILE).exists():
+        found = next((name for name in OTHER_FORMATS if any(file.parent.glob(f"*/*.{name}"))), FORMAT)
+    if found != FORMAT:
+        raise BadRecording("data_format", f"{FORMAT}, in {MAIN_FILE}, the only one that is read", found, path=file)
 
 
 def _json(file: Path, raw: bytes | str) -> dict[str, Any]:
