@@ -88,6 +88,13 @@ def test_the_way_so_far_tells_the_planner_the_goal(data):
     assert said[0] < 0.5 < 0.95 < said[-1]
 
 
+def test_where_nothing_can_be_reached_the_planner_expects_nothing():
+    walled_in = parse_text("A#@#B\n\nstay\ntook nothing\n", "ann", "1")
+    planner = InversePlanner(np.array([0.0, 0.0, -5.0, -1.0, -2.0, -1.0, -1.0, -3.0]), 2.0, NO_STEPS)
+    said = planner.outcomes(make_dataset([walled_in]), asked_after([], 0))
+    assert said[0, NOTHING] > 0.95
+
+
 def test_a_fitted_planner_knows_who_wants_what():
     data = make_dataset(two_kinds(10, 6))
     planner = fit_inverse_planner(data, data.agent < 8)

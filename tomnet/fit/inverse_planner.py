@@ -80,7 +80,9 @@ class InversePlanner:
         chosen = np.concatenate(found)
         seen = np.exp(-self.detour_cost * data.detour[asked.place])
         chosen[:, :-1] *= seen
-        chosen[:, -1] *= seen.max(-1, initial=0.0, where=data.distance[asked.place] != UNREACHABLE)
+        reachable = data.distance[asked.place] != UNREACHABLE
+        going_nowhere = seen.max(-1, initial=0.0, where=reachable)
+        chosen[:, -1] *= np.where(reachable.any(-1), going_nowhere, 1.0)
         chosen = np.maximum(chosen, 1e-9)
         return chosen / chosen.sum(-1, keepdims=True)
 

@@ -111,7 +111,7 @@ def outcome_scores(data: Dataset, said: Sequence[Said]) -> list[Score]:
     for one in said:
         cases = data.nearest_not_taken[one.asked.place]
         for name, outcomes in one.outcomes.items():
-            loss, hit = _judged(outcomes, data.outcome[one.asked.place])
+            loss, hit = judged(outcomes, data.outcome[one.asked.place])
             for which, rows in _cases(cases):
                 agent = data.agent[one.asked.episode[rows]]
                 row = (name, "outcome", which, one.past, int(rows.sum()))
@@ -124,7 +124,7 @@ def agent_scores(data: Dataset, said: Said) -> list[AgentScore]:
     scores, agent = [], data.agent[said.asked.episode]
     cases = data.nearest_not_taken[said.asked.place]
     for name, outcomes in said.outcomes.items():
-        loss, hit = _judged(outcomes, data.outcome[said.asked.place])
+        loss, hit = judged(outcomes, data.outcome[said.asked.place])
         for one in np.unique(agent):
             for which, wanted in _cases(cases):
                 rows = wanted & (agent == one)
@@ -148,7 +148,7 @@ def action_scores(observers: Mapping[str, Observer], data: Dataset, wanted: Bool
             return []
         agent = data.agent[asked.episode]
         for name, observer in observers.items():
-            loss, hit = _judged(observer.actions(data, asked), data.actions[asked.place])
+            loss, hit = judged(observer.actions(data, asked), data.actions[asked.place])
             row = (name, "action", "all", past, len(loss))
             scores.append(Score(*row, over_agents(loss, agent), over_agents(hit, agent)))
     return scores
@@ -170,10 +170,10 @@ def advantages(data: Dataset, said: Said, of: str) -> list[Advantage]:
     """Of one observer over each other one."""
     rows = data.nearest_not_taken[said.asked.place]
     happened, agent = data.outcome[said.asked.place][rows], data.agent[said.asked.episode[rows]]
-    loss, hit = _judged(said.outcomes[of][rows], happened)
+    loss, hit = judged(said.outcomes[of][rows], happened)
     found = []
     for name in said.outcomes.keys() - {of}:
-        other_loss, other_hit = _judged(said.outcomes[name][rows], happened)
+        other_loss, other_hit = judged(said.outcomes[name][rows], happened)
         found.append(Advantage(of, name, over_agents(other_loss - loss, agent), over_agents(hit - other_hit, agent)))
     return sorted(found, key=lambda one: one.over)
 
@@ -195,7 +195,7 @@ def reliability(data: Dataset, said: Sequence[Said], name: str) -> Reliability:
 
 def mean_loss(data: Dataset, said: Sequence[Said], name: str) -> float:
     """In nats, over every N_past together: what observers are chosen by, on the validation part."""
-    losses = [_judged(one.outcomes[name], data.outcome[one.asked.place])[0] for one in said]
+    losses = [judged(one.outcomes[name], data.outcome[one.asked.place])[0] for one in said]
     return float(np.concatenate(losses).mean())
 
 
@@ -205,7 +205,7 @@ def over_agents(values: Float[np.ndarray, "asked"], agent: Int[np.ndarray, "aske
     return mean_interval(each if len(each) >= FEWEST_AGENTS else values)
 
 
-def _judged(
+def judged(
     said: Float[np.ndarray, "asked outcome"], happened: Int[np.ndarray, "asked"]
 ) -> tuple[np.ndarray, np.ndarray]:
     likely = said[np.arange(len(happened)), happened]
