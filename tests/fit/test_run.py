@@ -15,7 +15,6 @@ from tomnet.figures.fit import panels
 from tomnet.figures.panels import compose_all
 from tomnet.fit import run as fit_run
 from tomnet.fit.dataset import make_dataset
-from tomnet.fit.mixture import Blend, blended, fit_blend, fit_blends
 from tomnet.fit.observer import load_fitted
 from tomnet.fit.observers import Asked, ask_all
 from tomnet.fit.remarks import remarks_before
@@ -249,25 +248,3 @@ def test_calibration_by_hand():
     curve = reliability(data, [SaidOf(0, asked, {"one": said})], "one")
     assert (curve.bins[0].confidence, curve.bins[0].accuracy, curve.bins[0].count) == (pytest.approx(0.9), 0.75, 4)
     assert curve.error == pytest.approx(0.15)
-
-
-def test_a_blend_trusts_whoever_was_right_and_cools_the_overconfident():
-    happened = np.array([0, 1, 0, 1])
-    right, wrong = np.eye(2)[happened] * 0.8 + 0.1, np.full((4, 2), 0.5)
-    assert fit_blend(right, wrong, happened).weight == 1
-    assert fit_blend(wrong, right, happened).weight == 0
-    sure = np.tile([0.99, 0.01], (4, 1))  # and right half of the time
-    assert fit_blend(sure, sure, happened).temperature == 2
-    assert fit_blend(sure[:0], sure[:0], happened[:0]) == Blend()
-
-
-def test_a_blend_is_for_as_much_past_as_there_is():
-    happened, past = np.array([0, 1, 0, 1]), np.array([0, 0, 5, 5])
-    right, even = np.eye(2)[happened], np.full((4, 2), 0.5)
-    network, planner = np.where(past[:, None] == 5, right, 1 - right), even
-    blends = fit_blends(network, planner, happened, past)
-    assert {level: blend.weight for level, blend in blends.items()} == {0: 0, 5: 1}
-    said = blended(blends, right, even, np.array([0, 4, 5, 50]))
-    assert said[:2] == pytest.approx(even[:2])
-    assert said[2:] == pytest.approx(right[2:])
-    assert blended({1: Blend(1.0)}, right, even, np.zeros(4, int)) == pytest.approx(right)

@@ -8,7 +8,7 @@ observers            the contract: past episodes and a query state in, probabili
 baselines            the nearest object, the favourite so far
 inverse_planner      Bayesian inverse planning, its population prior fitted by maximum likelihood
 network, training    a ToMnet for recordings
-mixture              network and inverse planner together, calibrated on the validation part
+mixture              network and inverse planner together, weighed by the validation part
 scores               what is reported: losses and accuracies against N_past, calibration
 result               what a fit found, as a table
 run                  all of it, in a run folder; saved is what `observer` loads and asks

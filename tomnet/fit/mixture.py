@@ -1,4 +1,12 @@
-"""Network and inverse planner together: what they say, weighed and calibrated on the validation part."""
+"""Network and inverse planner together: a weighted mean of what they say, the weight fitted to the validation part.
+
+    p(outcome) = weight[N_past] · network + (1 − weight[N_past]) · planner
+
+How far to trust a network depends on how much it has seen, and a handful of agents say little about each N_past. So
+what happened after other numbers of past episodes counts as well, the less the farther away. Nothing is sharpened: the
+loss of a mean of probabilities is never above the mean of their losses, whoever the agents are, and so the mixture is
+never worse than the worse of its two parts.
+"""
 
 from dataclasses import dataclass
 
@@ -9,94 +17,83 @@ from ..recordings.recording import UNKNOWN
 from .dataset import Dataset
 from .observers import Asked, Observer
 
-WEIGHTS = np.linspace(0, 1, 21)
-TEMPERATURES = np.geomspace(0.5, 2, 13)
+CHOICES = np.linspace(0, 1, 21)
+DOUBLED = 0.25  # how much a row counts for twice as many past episodes, or half as many
+PARTS = 10  # that agents are left out in, to see how the mixture does with others
+LEAST = 1e-9
+
+Weights = dict[int, float]
+"""The network's, by the fewest past episodes that each is for."""
 
 
-@dataclass(frozen=True)
-class Blend:
-    """`(weight · one + (1 − weight) · other) ** (1 / temperature)`, normalised."""
-
-    weight: float = 0.5
-    temperature: float = 1.0
-
-    def of(
-        self, one: Float[np.ndarray, "asked outcome"], other: Float[np.ndarray, "asked outcome"]
-    ) -> Float[np.ndarray, "asked outcome"]:
-        powered = (self.weight * one + (1 - self.weight) * other) ** (1 / self.temperature)
-        return powered / powered.sum(-1, keepdims=True)
-
-
-def fit_blend(
-    one: Float[np.ndarray, "asked outcome"],
-    other: Float[np.ndarray, "asked outcome"],
-    happened: Int[np.ndarray, "asked"],
-) -> Blend:
-    """That with the lowest loss; where nothing is known of what happened, halves."""
-    if not len(happened):
-        return Blend()
-
-    def loss(blend: Blend) -> float:
-        return float(-np.log(np.maximum(blend.of(one, other)[np.arange(len(happened)), happened], 1e-9)).mean())
-
-    every = (Blend(weight, temperature) for weight in WEIGHTS.tolist() for temperature in TEMPERATURES.tolist())
-    return min(every, key=loss)
-
-
-Blends = dict[int, Blend]
-"""By the fewest past episodes that each is for: how far to trust a network depends on how much it has seen."""
-
-
-def fit_blends(
+def fit_weights(
     one: Float[np.ndarray, "asked outcome"],
     other: Float[np.ndarray, "asked outcome"],
     happened: Int[np.ndarray, "asked"],
     past: Int[np.ndarray, "asked"],
-) -> Blends:
-    """One for each number of past episodes that was asked after."""
-    return {
-        level: fit_blend(one[rows], other[rows], happened[rows])
-        for level, rows in ((level, past == level) for level in np.unique(past).tolist())
-    } or {0: Blend()}
+) -> Weights:
+    """Those with the lowest loss, for each number of past episodes that was asked after; halves where none was."""
+    each = np.arange(len(happened)), happened
+    likely = CHOICES[:, None] * one[each] + (1 - CHOICES[:, None]) * other[each]
+    nats = -np.log(np.maximum(likely, LEAST))
+    levels = np.unique(past)
+    doublings = np.abs(np.log2((1 + past) / (1 + levels[:, None])))
+    best = (nats @ (DOUBLED**doublings).T).argmin(0)
+    return dict(zip(levels.tolist(), CHOICES[best].tolist())) or {0: 0.5}
 
 
-def blended(
-    blends: Blends,
+def mixed(
+    weights: Weights,
     one: Float[np.ndarray, "asked outcome"],
     other: Float[np.ndarray, "asked outcome"],
     past: Int[np.ndarray, "asked"],
 ) -> Float[np.ndarray, "asked outcome"]:
-    """Each row by the blend for as much past as it has, or the next lower; below all of them, by the lowest."""
-    levels = sorted(blends)
+    """Each row by the weight for as much past as it has, or the next lower; below all of them, by the lowest."""
+    levels = sorted(weights)
     place = np.maximum(np.searchsorted(levels, past, side="right") - 1, 0)
-    found = np.empty_like(one)
-    for number, level in enumerate(levels):
-        found[place == number] = blends[level].of(one[place == number], other[place == number])
-    return found
+    weight = np.array([weights[level] for level in levels])[place, None]
+    return weight * one + (1 - weight) * other
+
+
+def mixed_without(
+    group: Int[np.ndarray, "asked"],
+    one: Float[np.ndarray, "asked outcome"],
+    other: Float[np.ndarray, "asked outcome"],
+    happened: Int[np.ndarray, "asked"],
+    past: Int[np.ndarray, "asked"],
+) -> Float[np.ndarray, "asked outcome"]:
+    """What the mixture says of each group, such as an agent, by weights that are fitted without it."""
+    part = np.unique(group, return_inverse=True)[1] % PARTS
+    said = np.empty_like(one)
+    for number in np.unique(part):
+        rows, rest = part == number, part != number
+        weights = fit_weights(one[rest], other[rest], happened[rest], past[rest])
+        said[rows] = mixed(weights, one[rows], other[rows], past[rows])
+    return said
 
 
 @dataclass(frozen=True)
 class Mixture:
     network: Observer
     planner: Observer
-    outcome_blends: Blends
-    action_blends: Blends
+    outcome_weights: Weights
+    action_weights: Weights
 
     @staticmethod
     def fitted(network: Observer, planner: Observer, data: Dataset, starts: Asked, steps: Asked) -> "Mixture":
         """By what is taken in episodes that start, and by the next action at any time."""
         both = network.outcomes(data, starts), planner.outcomes(data, starts)
-        outcome = fit_blends(*both, data.outcome[starts.place], starts.count)
+        outcome = fit_weights(*both, data.outcome[starts.place], starts.count)
         steps = steps.part(np.flatnonzero(data.actions[steps.place] != UNKNOWN))
         if not len(steps.episode):
-            return Mixture(network, planner, outcome, {0: Blend()})
+            return Mixture(network, planner, outcome, {0: 0.5})
         both = network.actions(data, steps), planner.actions(data, steps)
-        return Mixture(network, planner, outcome, fit_blends(*both, data.actions[steps.place], steps.count))
+        return Mixture(network, planner, outcome, fit_weights(*both, data.actions[steps.place], steps.count))
 
     def outcomes(self, data: Dataset, asked: Asked) -> Float[np.ndarray, "asked outcome"]:
         both = self.network.outcomes(data, asked), self.planner.outcomes(data, asked)
-        return blended(self.outcome_blends, *both, asked.count)
+        return mixed(self.outcome_weights, *both, asked.count)
 
     def actions(self, data: Dataset, asked: Asked) -> Float[np.ndarray, "asked action"]:
         both = self.network.actions(data, asked), self.planner.actions(data, asked)
-        return blended(self.action_blends, *both, asked.count)
+        return mixed(self.action_weights, *both, asked.count)

@@ -24,13 +24,13 @@ from ..support.identity import plain
 from ..support.named_arrays import named_arrays, with_arrays
 from .dataset import Schema, make_dataset
 from .inverse_planner import InversePlanner
-from .mixture import Blend, Blends, Mixture
+from .mixture import Mixture, Weights
 from .network import Network, NetworkConfig
 from .network_observer import NetworkObserver
 from .observers import Asked, Observer
 from .steps import StepModel
 
-FORMAT, VERSION = "tomnet fitted observer", 1
+FORMAT, VERSION = "tomnet fitted observer", 2
 OBSERVER = "observer.safetensors"
 
 Name = Literal["network", "inverse planner", "mixture"]
@@ -54,8 +54,8 @@ class FittedObserver:
     schema: Schema
     network: Network
     planner: InversePlanner
-    outcome_blends: Blends
-    action_blends: Blends
+    outcome_weights: Weights
+    action_weights: Weights
     recommended: Name
     about: dict[str, Any]
 
@@ -63,7 +63,7 @@ class FittedObserver:
         if name not in NAMES:
             raise BadSetting("observer", repr(name), f"must be one of {', '.join(NAMES)}")
         network = NetworkObserver(self.network)
-        mixture = Mixture(network, self.planner, self.outcome_blends, self.action_blends)
+        mixture = Mixture(network, self.planner, self.outcome_weights, self.action_weights)
         return {"network": network, "inverse planner": self.planner, "mixture": mixture}[name]
 
     def ask(
@@ -118,8 +118,8 @@ def save_fitted(path: FilePath, observer: FittedObserver) -> None:
         "schema": plain(observer.schema),
         "network": plain(observer.network.config),
         "planner": {"detour_cost": planner.detour_cost, "haste": planner.steps.haste},
-        "outcome_blends": [[past, plain(blend)] for past, blend in observer.outcome_blends.items()],
-        "action_blends": [[past, plain(blend)] for past, blend in observer.action_blends.items()],
+        "outcome_weights": [*observer.outcome_weights.items()],
+        "action_weights": [*observer.action_weights.items()],
         "recommended": observer.recommended,
         "about": observer.about,
     }
@@ -141,8 +141,8 @@ def load_fitted(path: FilePath) -> FittedObserver:
             schema=Schema(**{name: _tuple(value) for name, value in header["schema"].items()}),
             network=with_arrays(blank, own, path),
             planner=InversePlanner(arrays["planner.parameters"], header["planner"]["detour_cost"], steps),
-            outcome_blends={past: Blend(**blend) for past, blend in header["outcome_blends"]},
-            action_blends={past: Blend(**blend) for past, blend in header["action_blends"]},
+            outcome_weights=dict(header["outcome_weights"]),
+            action_weights=dict(header["action_weights"]),
             recommended=header["recommended"],
             about=dict(header["about"]),
         )

@@ -19,7 +19,7 @@ from .baselines import Favourite, Nearest
 from .dataset import QUERIES, Dataset, make_dataset
 from .features import table_of
 from .inverse_planner import InversePlanner, fit_inverse_planner
-from .mixture import Mixture
+from .mixture import Mixture, mixed_without
 from .network import NetworkConfig
 from .network_observer import NetworkObserver
 from .observer import NAMES, OBSERVER, FittedObserver, save_fitted
@@ -27,10 +27,13 @@ from .observers import Asked, Observer, ask_all, together
 from .remarks import remarks_after, remarks_before
 from .result import RESULT, AgentPoint, FitResult, load_fit
 from .scores import (
+    FEWEST_AGENTS,
     MOST_ASKED,
+    Said,
     action_scores,
     advantages,
     agent_scores,
+    judged,
     levels_for,
     mean_loss,
     outcome_scores,
@@ -81,13 +84,12 @@ def fit(
         with narrated("fit"):
             observers = _observers(data, split, planner, NetworkObserver(network))
             stage("asking about the validation part")
-            validation = say({name: observers[name] for name in NAMES}, data, split.validation)
-            losses = {name: mean_loss(data, validation, name) for name in NAMES}
+            losses = _validation_losses(data, say(observers, data, split.validation))
             recommended = min(NAMES, key=losses.__getitem__)
             mixture = observers["mixture"]
             assert isinstance(mixture, Mixture)
             fitted = FittedObserver(
-                *(data.schema, network, planner, mixture.outcome_blends, mixture.action_blends, recommended),
+                *(data.schema, network, planner, mixture.outcome_weights, mixture.action_weights, recommended),
                 about=run.origin | {"settings": settings},
             )
             save_fitted(folder / OBSERVER, fitted)
@@ -102,7 +104,8 @@ def _observers(data: Dataset, split: Split, planner: InversePlanner, network: Ne
     levels = levels_for(data, split.validation)
 
     def asked(queries) -> Asked:
-        return _some(together([ask_all(data, split.validation, past, queries=queries) for past in levels]))
+        every = [ask_all(data, split.validation, past, least=past, queries=queries) for past in levels]
+        return _some(together(every))
 
     return {
         "nearest": Nearest.fitted(data, train, planner.steps),
@@ -111,6 +114,19 @@ def _observers(data: Dataset, split: Split, planner: InversePlanner, network: Ne
         "network": network,
         "mixture": Mixture.fitted(network, planner, data, asked((0,)), asked(range(QUERIES))),
     }
+
+
+def _validation_losses(data: Dataset, said: Sequence[Said]) -> dict[str, float]:
+    """Mean losses over every N_past together. The mixture, which is fitted to this part, is judged agent by agent by
+    weights that are fitted to the others: otherwise it could not but look better than its parts."""
+    both = (np.concatenate([one.outcomes[name] for one in said]) for name in ("network", "inverse planner"))
+    asked = together([one.asked for one in said])
+    group = data.agent[asked.episode]
+    group = group if len(np.unique(group)) >= FEWEST_AGENTS else asked.episode
+    happened = data.outcome[asked.place]
+    mixture = mixed_without(group, *both, happened, asked.count)
+    losses = {name: mean_loss(data, said, name) for name in NAMES}
+    return losses | {"mixture": float(judged(mixture, happened)[0].mean())}
 
 
 def _some(asked: Asked) -> Asked:
@@ -146,8 +162,8 @@ def _measured(
         recommended=fitted.recommended,
         validation=losses,
         network_weight={
-            head: {str(past): blend.weight for past, blend in blends.items()}
-            for head, blends in (("outcome", fitted.outcome_blends), ("action", fitted.action_blends))
+            head: {str(past): weight for past, weight in weights.items()}
+            for head, weights in (("outcome", fitted.outcome_weights), ("action", fitted.action_weights))
         },
         prior={name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in vars(prior).items()},
         training=told,
