@@ -59,7 +59,9 @@ def measure(folder: Path, agents: int, episodes: int, seed: int, fold: int, **ho
     said = say(observers, data, make_split(data.recordings, seed=seed, fold=fold).test)
     return {
         "recommended": fitted.recommended,
-        "nats": {one.past: {name: round(float(losses(data, one, name).mean()), 3) for name in observers} for one in said},
+        "nats": {
+            one.past: {name: round(float(losses(data, one, name).mean()), 3) for name in observers} for one in said
+        },
         "captured": {
             one.past: {name: shares(data, said[0], one, name) for name in NAMES} for one in said if one.past > 0
         },

@@ -1,5 +1,6 @@
 """What `tomnet fit` found: every observer against N_past, how far probabilities can be trusted, and who is who."""
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import SubFigure
 from matplotlib.lines import Line2D
@@ -18,6 +19,8 @@ SIGNS = {  # colour, mark, filled or not
 }
 PART_SIGNS = {"training": (style.NO_PAST, "."), "validation": (style.NO_PAST, "x"), "test": (style.NETWORK, "o")}
 APART = 0.07  # marks of observers beside each other, in steps of the axis
+SMALLEST, LARGEST = 5, 60  # marks of a bin, in square points: of one that is empty, and of one that holds all
+ROOM = 0.04  # beyond the ends of an axis, so that no mark is cut off
 
 
 def panels(result: FitResult) -> Panels:
@@ -42,19 +45,20 @@ def panels(result: FitResult) -> Panels:
                 "Next action",
                 "Loss of every observer in nats against the number of past episodes, with 95% intervals.",
                 lambda place: _against_past(place, result, "action", "all", "nats"),
-                2.4,
+                2.7,
             ),
             Panel(
                 "d",
                 "Successor maps",
                 "Loss of the network in nats against the number of past episodes, with 95% intervals.",
                 lambda place: _against_past(place, result, "successor", "all", "nats"),
-                2.4,
+                2.7,
             ),
             Panel(
                 "e",
                 "Calibration",
-                "How often the likeliest outcome came true against how likely it was said to be.",
+                "How often the likeliest outcome came true against how likely it was said to be; the larger a mark, the "
+                "more often.",
                 lambda place: _calibration(place, result),
                 2.8,
             ),
@@ -79,14 +83,16 @@ def _against_past(place: SubFigure, result: FitResult, head: str, cases: str, un
         _curve(axes, curve, [levels.index(one.past) + APART * (number - len(names) / 2) for one in curve], name, unit)
     axes.set_xticks(range(len(levels)), [str(level) for level in levels])
     axes.set(xlabel="past episodes seen", ylabel="accuracy" if unit == "accuracy" else "loss (nats)")
-    if unit == "accuracy":
-        axes.set_ylim(-0.03, 1.03)
-    else:
-        axes.set_ylim(bottom=0)
     if not rows:
         axes.text(0.5, 0.5, "no action is known", transform=axes.transAxes, ha="center", color=style.QUIET)
-    elif head == "outcome":
-        _legend(axes, names)
+        return
+    _from_zero(axes, 1.0 if unit == "accuracy" else axes.get_ylim()[1])
+    _legend(axes, names)
+
+
+def _from_zero(axes: Axes, most: float) -> None:
+    axes.set_ylim(-ROOM * most, (1 + ROOM) * most)
+    axes.axhline(0, color=style.GRID, linewidth=0.6, zorder=0)
 
 
 def _curve(axes: Axes, curve: list[Score], places: list[float], name: str, unit: str) -> None:
@@ -119,12 +125,18 @@ def _calibration(place: SubFigure, result: FitResult) -> None:
     for curve in result.reliability:
         colour, marker, filled = SIGNS[curve.observer]
         x, y = [one.confidence for one in curve.bins], [one.accuracy for one in curve.bins]
-        axes.plot(x, y, f"{marker}-", color=colour, markerfacecolor=colour if filled else "white", linewidth=0.8)
+        share = np.array([one.count for one in curve.bins]) / max(sum(one.count for one in curve.bins), 1)
+        axes.plot(x, y, color=colour, linewidth=0.8, zorder=2)
+        face = colour if filled else "white"
+        axes.scatter(x, y, SMALLEST + LARGEST * share, face, marker, edgecolors=colour, linewidths=0.8, zorder=3)
         label = f"{curve.observer}, ECE {style.plain(curve.error, 2)}"
         handles.append(style.sign(label, marker, colour, filled=filled))
     axes.legend(handles=handles, loc="upper left")
     axes.set(
-        xlim=(0, 1.03), ylim=(0, 1.03), xlabel="probability of the likeliest outcome", ylabel="share that came true"
+        xlim=(-ROOM, 1 + ROOM),
+        ylim=(-ROOM, 1 + ROOM),
+        xlabel="probability of the likeliest outcome",
+        ylabel="share that came true",
     )
 
 
@@ -134,7 +146,8 @@ def _agents(place: SubFigure, result: FitResult) -> None:
     for part, (colour, marker) in PART_SIGNS.items():
         points = [one.place for one in result.points if one.part == part and len(one.place) == 2]
         if points:
-            axes.plot(*zip(*points), marker, color=colour, markersize=5, alpha=0.8)
+            edge = "white" if marker == "o" else colour  # tells apart those that lie upon each other
+            axes.plot(*zip(*points), marker, color=colour, markersize=5, markeredgecolor=edge, alpha=0.8)
             handles.append(style.sign(f"{part} agents", marker, colour))
     axes.legend(handles=handles, loc="best")
     axes.set(xlabel="first principal axis", ylabel="second")
