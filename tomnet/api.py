@@ -4,7 +4,6 @@ What draws is compiled as a whole: step by step, hundreds of small programs woul
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import equinox as eqx
 import jax
@@ -24,9 +23,8 @@ from .episodes.episode import Episode, QueryState
 from .episodes.faults import arrays_of, find_blocked, find_fault
 from .episodes.history import History
 from .episodes.predictions import Probabilities
-from .observer.checkpoint import load_observer
 from .observer.tomnet import ToMnet, ask
-from .support.errors import BadSetting, TomnetError, nearest
+from .support.errors import BadSetting, TomnetError
 from .world.gridworld import Level, World
 
 
@@ -55,13 +53,7 @@ def load(name: str) -> ToMnet:
     >>> tomnet.load("goal-inference/2d").config.heads
     ('action', 'consumption', 'successor')
     """
-    if name.endswith(".safetensors"):
-        return load_observer(Path(name))[0]
-    known = zoo.names()
-    if name not in known:
-        raise nearest(name, known, "observer")
-    experiment, observer = name.split("/")
-    return zoo.load_one(experiment, observer)
+    return zoo.load_named(name)
 
 
 def load_agents(condition: str) -> Population:

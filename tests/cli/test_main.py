@@ -255,15 +255,25 @@ def test_in_the_report_an_observer_of_other_agents_waits(tomnet, evaluated, othe
 def test_a_single_observer_can_be_trained_with_another_seed(tomnet, here, monkeypatch):
     trained = []
 
-    def train_observer(experiment, spec, preset, seed, folder, resume):
-        trained.append((experiment.name, spec.name, preset, seed, folder, resume))
+    def train_observer(experiment, spec, preset, seed, folder, resume, *, start):
+        trained.append((experiment.name, spec.name, preset, seed, folder, resume, start))
 
     monkeypatch.setattr("tomnet.experiments.run.train_observer", train_observer)
     code, out, _ = tomnet("run", NAME, "--observer", "8d", "--preset", "smoke", "--seed", 1, "--out", here / "run")
     assert code == 0
-    assert trained == [(NAME, "8d", "smoke", 1, here / "run" / "8d", False)]
+    assert trained == [(NAME, "8d", "smoke", 1, here / "run" / "8d", False, None)]
     file = here / "run" / "8d" / "observer.safetensors"
     assert out == f"{file}; `tomnet evaluate {NAME} --model {file}` measures it\n"
+
+
+def test_each_observer_starts_from_the_pretrained_one_of_its_name_or_all_from_one(tomnet, here, monkeypatch):
+    given = {}
+    monkeypatch.setattr("tomnet.experiments.run.run", lambda *_, starts, **__: given.update(starts) or 1 / 0)
+    save_observers(here / "zoo" / NAME, "{}.safetensors")
+    for name, started in ((NAME, [f"{NAME}/2d", f"{NAME}/8d"]), (f"{NAME}/8d", [f"{NAME}/8d"] * 2)):
+        with pytest.raises(ZeroDivisionError):
+            tomnet("run", NAME, "--from", name, "--out", here / "run")
+        assert [given[observer].name for observer in OBSERVERS] == started
 
 
 def test_figures_are_drawn_again_without_training(tomnet, here, monkeypatch):
@@ -286,6 +296,9 @@ def test_figures_are_drawn_again_without_training(tomnet, here, monkeypatch):
         (("evaluate", "chess"), "unknown experiment 'chess'; known: "),
         (("run", NAME, "--preset", "laptp"), "unknown preset 'laptp'; did you mean 'laptop'?"),
         (("run", NAME, "--observer", "2dd"), "unknown observer of goal-inference '2dd'; did you mean '2d'?"),
+        (("run", NAME, "--from", "goal-inferense/2d"), "unknown observer 'goal-inferense/2d'"),
+        (("run", NAME, "--from", NAME), "the zoo holds no pretrained observers of goal-inference"),
+        (("run", NAME, "--from", "none.safetensors"), "none.safetensors: no such file or directory"),
         (("run", NAME, "--seed", "-1"), "seed = -1"),
         (("run", NAME, "--seed", 2**40), "seed = "),
         (("run", NAME, "--seed", "one"), "--seed = one: must be a whole number"),
@@ -295,7 +308,7 @@ def test_figures_are_drawn_again_without_training(tomnet, here, monkeypatch):
         (("run", NAME, "--seed", "--resume"), "--seed"),
         (("run", NAME, "--sede", "1"), "unknown option '--sede'; did you mean '--seed'?"),
         (("run", NAME, "--presett=smoke"), "unknown option '--presett'; did you mean '--preset'?"),
-        (("run", "--name", NAME), "unknown option '--name'; known: --observer, --out, --preset, --resume, --seed"),
+        (("run", "--name", NAME), "unknown option '--name'; known: --from, --observer, --out, --preset, --resume"),
         (("list", "--all"), "unknown option '--all'"),
         (("run", NAME, "--resume", "--out", "nowhere"), "nowhere: there is no run to go on with; without --resume"),
         (("run",), "NAME"),

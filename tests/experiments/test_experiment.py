@@ -25,10 +25,12 @@ from tomnet.experiments.claims.statistics import UNKNOWN, Estimate
 from tomnet.experiments.experiment import Experiment, ObserverSpec, Result
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.experiments.run import AGENTS, RESULT, load_result, run
+from tomnet.experiments.start import Start
 from tomnet.observer.config import ObserverConfig
 from tomnet.observer.training import TrainingConfig
 from tomnet.support.errors import BadFile, BadSetting, TomnetError
 from tomnet.support.files import write_json
+from tomnet.support.named_arrays import digest_of
 from tomnet.support.provenance import provenance
 from tomnet.world.gridworld import MAZE, SUBGOAL_MAZE, World
 
@@ -199,7 +201,7 @@ def wired(monkeypatch):
     calls = []
 
     def train(config, training, sample, folder, **how):
-        calls.append({"folder": folder, "sample": sample, **how})
+        calls.append({"folder": folder, "sample": sample, "config": config, **how})
         return made_up(config)
 
     def evaluate(observers, agents, seed):
@@ -222,6 +224,29 @@ def test_a_run_trains_each_member_in_a_folder_of_its_own_and_writes_the_result(w
     assert calls[0]["about"]["command"] == "tomnet run tiny-ones --preset smoke --seed 5"
     assert result.tables == Tables(["tiny", "other"], AGENTS["smoke"], CURVE)
     assert load_result(tmp_path) == result
+
+
+def test_an_observer_that_starts_from_another_has_its_shape_and_says_whose_weights_were_the_first(wired, tmp_path):
+    tiny_ones, calls = wired
+    wide = made_up(dataclasses.replace(SPEC.observer, channels=4))
+    run(tiny_ones, "smoke", 5, tmp_path, starts={"tiny": Start("wide/one", wide)})
+    begun, fresh = calls
+    assert begun["start"] is wide
+    assert begun["config"].channels == 4
+    assert begun["identity"]["start"] == digest_of(wide)
+    assert begun["about"]["command"] == "tomnet run tiny-ones --preset smoke --seed 5 --from wide/one"
+    assert (fresh["start"], fresh["config"].channels) == (None, 2)
+    assert "start" not in fresh["identity"]
+
+
+def test_what_an_experiment_is_about_cannot_be_taken_from_elsewhere(wired, tmp_path):
+    tiny_ones, calls = wired
+    other = made_up(dataclasses.replace(SPEC.observer, size=7, embedding=3, heads=("action",)))
+    with pytest.raises(TomnetError) as refused:
+        run(tiny_ones, "smoke", 5, tmp_path, starts={"other": Start("elsewhere/one", other)})
+    differs = "size is 7, not 5; heads is ['action'], not ['action', 'consumption', 'successor']; embedding is 3, not 2"
+    assert str(refused.value) == f"other cannot start from elsewhere/one: its {differs}"
+    assert calls == []  # nor was the first one trained
 
 
 def test_a_run_with_an_unknown_preset_touches_nothing(wired, tmp_path):

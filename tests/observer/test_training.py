@@ -331,6 +331,24 @@ def test_a_loss_taken_as_a_mean_over_objects_and_discounts_is_smaller_in_trainin
     assert float(losses[0]["successor"]) == pytest.approx(3 * float(losses[1]["successor"]), rel=1e-5)
 
 
+def test_a_run_that_starts_from_an_observer_begins_with_its_weights_and_says_what_they_are_worth(finished, tmp_path):
+    folder, observer = finished
+    start = first_state(OBSERVER_CONFIG, TRAINING, 1, observer)
+    assert eqx.tree_equal(start.observer.prediction_net, observer.prediction_net)
+    plan = replace(TRAINING, steps=4)
+    train(OBSERVER_CONFIG, plan, favourites, tmp_path, seed=0, about={}, start=observer)
+    before, *_ = metrics(tmp_path)
+    assert before["step"] == 0
+    # the same agents that it was looked at with when its own training ended
+    assert before["held_out"]["action"] == pytest.approx(metrics(folder)[-1]["held_out"]["action"], abs=1e-5)
+
+
+def test_an_observer_of_another_shape_is_no_start(finished):
+    wide = replace(OBSERVER_CONFIG, channels=16)
+    with pytest.raises(BadFile, match="has shape"):
+        first_state(wide, TRAINING, 0, finished[1])
+
+
 def test_resuming_in_an_empty_folder_starts_a_run(finished, tmp_path):
     run(tmp_path, resume=True)
     assert same_run(tmp_path, finished[0])

@@ -8,6 +8,15 @@ from tyro.conf import Positional, arg
 
 from ..support.errors import BadFile, BadSetting, TomnetError, nearest
 
+From = Annotated[
+    str | None,
+    arg(
+        name="from",
+        metavar="NAME",
+        help="start from a pretrained observer: its name, or its file",
+        help_behavior_hint="(default: at random)",
+    ),
+]
 Seed = Annotated[int, arg(metavar="N", help="of the agents and levels")]
 
 
@@ -71,7 +80,8 @@ def options_of(command: type) -> dict[str, Any]:
     (positional,) = get_args(Positional[str])[1:]
     kinds, marked = get_type_hints(command), get_type_hints(command, include_extras=True)
     options = {name: kind for name, kind in kinds.items() if positional not in get_args(marked[name])}
-    return {f"--{name.replace('_', '-')}": kind for name, kind in options.items()}
+    # a trailing underscore is Python's, whose word `from` is
+    return {f"--{name.rstrip('_').replace('_', '-')}": kind for name, kind in options.items()}
 
 
 def _is_whole(value: str) -> bool:

@@ -9,11 +9,12 @@ from tyro.conf import Positional, arg
 
 from ..support.checks import check_between, check_seed, check_writable
 from ..support.errors import BadFile
-from .arguments import Seed, TrainingArguments, check_resume
+from .arguments import From, Seed, TrainingArguments, check_resume
 from .console import print_claims, print_json, print_table
 
 if TYPE_CHECKING:
     from ..experiments.experiment import Experiment, Result
+    from ..experiments.start import Start
 
 FEWEST_AGENTS = 20  # with fewer, some of the groups that an evaluation compares are empty
 MOST_AGENTS = 10_000  # ten times what the published numbers rest on; all are in memory at once
@@ -68,8 +69,10 @@ class Run(TrainingArguments):
         str | None,
         arg(metavar="OBSERVER", help="train this one alone, and evaluate nothing", help_behavior_hint="(default: all)"),
     ] = None
+    from_: From = None
 
     def __call__(self) -> None:
+        from ..experiments.experiment import ANY_PRESET
         from ..experiments.registry import find
         from ..experiments.run import check_preset, find_observer, run, train_observer
         from ..figures import save_figures
@@ -82,15 +85,29 @@ class Run(TrainingArguments):
         folder = self.folder(self.name)
         check_run_folder(folder, experiment.name, self.preset, self.resume)
         check_writable(folder)
+        starts = {} if self.from_ is None else _starts(self.from_, [each.name for each in experiment.specs(ANY_PRESET)])
         if only is not None:
-            train_observer(experiment, only, self.preset, self.seed, folder / only.name, self.resume)
+            start = starts.get(only.name)
+            train_observer(experiment, only, self.preset, self.seed, folder / only.name, self.resume, start=start)
             trained = folder / only.name / OBSERVER
             print(f"{trained}; `tomnet evaluate {experiment.name} --model {trained}` measures it")
             return
-        result = run(experiment, self.preset, self.seed, folder, resume=self.resume)
+        result = run(experiment, self.preset, self.seed, folder, resume=self.resume, starts=starts)
         save_figures(result, folder / "figures")
         print_claims(result)
         print(f"{folder}/result.json, {folder}/figures")
+
+
+def _starts(name: str, observers: list[str]) -> "dict[str, Start]":
+    """What each observer starts from: the one of its own name, of an experiment that was named; or all from one."""
+    from .. import zoo
+    from ..experiments.registry import EXPERIMENTS
+    from ..experiments.start import Start
+
+    if name in EXPERIMENTS:
+        known = zoo.load(name)
+        return {each: Start(f"{name}/{each}", known[each]) for each in observers}
+    return dict.fromkeys(observers, Start(name, zoo.load_named(name)))
 
 
 @dataclasses.dataclass

@@ -1,7 +1,9 @@
 """Running an experiment: train its observers, evaluate them on fresh agents, keep everything in one folder."""
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from ..observer.tomnet import ToMnet
@@ -15,6 +17,7 @@ from ..support.typed_json import Misfit
 from .beside_ceiling import beside_ceiling, stored_ceiling
 from .experiment import ANY_PRESET, PRESETS, Experiment, ObserverSpec, Preset, Result
 from .registry import find
+from .start import Start, started
 
 RESULT = "result.json"
 AGENTS = {"smoke": 40, "laptop": 500, "full": 1000}
@@ -28,11 +31,26 @@ def check_preset(name: str) -> Preset:
     raise nearest(name, PRESETS, "preset")
 
 
-def run(experiment: Experiment, preset: str, seed: int, folder: Path, *, resume: bool = False) -> Result:
-    """Train, evaluate, and write `result.json`. A run that was stopped goes on with `resume`."""
+def run(
+    experiment: Experiment,
+    preset: str,
+    seed: int,
+    folder: Path,
+    *,
+    resume: bool = False,
+    starts: Mapping[str, Start] = MappingProxyType({}),
+) -> Result:
+    """Train, evaluate, and write `result.json`. A run that was stopped goes on with `resume`; `starts`, by the names of
+    observers, are pretrained ones that these start from."""
+    specs = experiment.specs(check_preset(preset))
+    for spec in specs:  # before the first of them is trained
+        if spec.name in starts:
+            started(spec, starts[spec.name])
     observers = {
-        spec.name: train_observer(experiment, spec, preset, seed, folder / spec.name, resume)
-        for spec in experiment.specs(check_preset(preset))
+        spec.name: train_observer(
+            experiment, spec, preset, seed, folder / spec.name, resume, start=starts.get(spec.name)
+        )
+        for spec in specs
     }
     result = evaluate(experiment, observers, preset=preset, agents=AGENTS[preset], seed=seed)
     write_json(folder / RESULT, result)
@@ -47,13 +65,22 @@ def find_observer(experiment: Experiment, preset: str, name: str) -> ObserverSpe
 
 
 def train_observer(
-    experiment: Experiment, spec: ObserverSpec, preset: str, seed: int, folder: Path, resume: bool
+    experiment: Experiment,
+    spec: ObserverSpec,
+    preset: str,
+    seed: int,
+    folder: Path,
+    resume: bool,
+    *,
+    start: Start | None = None,
 ) -> ToMnet:
+    if start is not None:
+        spec = started(spec, start)
     about = {
         "experiment": experiment.name,
         "observer": spec.name,
         "preset": preset,
-        "command": f"tomnet run {experiment.name} --preset {preset} --seed {seed}",
+        "command": f"tomnet run {experiment.name} --preset {preset} --seed {seed}" + _from(start),
         **spec.training.met_after(spec.training.steps),
         "environment": provenance(),
     }
@@ -63,12 +90,17 @@ def train_observer(
         spec.sampler(),
         folder,
         seed=seed,
-        identity={"met": spec.met, "populations": spec.populations()},
+        identity={"met": spec.met, "populations": spec.populations()} | (start.identity if start else {}),
         about=about,
         sample_held_out=spec.sampler(held_out=True),
         resume=resume,
+        start=start.observer if start else None,
         title=f"{experiment.name}/{spec.name}",
     )
+
+
+def _from(start: Start | None) -> str:
+    return f" --from {start.name}" if start else ""
 
 
 def evaluate(experiment: Experiment, observers: dict[str, ToMnet], *, preset: str, agents: int, seed: int) -> Result:

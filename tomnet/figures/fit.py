@@ -57,8 +57,8 @@ def panels(result: FitResult) -> Panels:
             Panel(
                 "e",
                 "Calibration",
-                "How often the likeliest outcome came true against how likely it was said to be; the larger a mark, the "
-                "more often.",
+                "How often the likeliest outcome came true against how likely it was said to be; marks are as large as "
+                "the share of cases behind them.",
                 lambda place: _calibration(place, result),
                 2.8,
             ),

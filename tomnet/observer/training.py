@@ -23,6 +23,7 @@ from ..support.errors import BadSetting, TomnetError
 from ..support.files import RunLock, append_jsonl, truncate_jsonl
 from ..support.identity import plain
 from ..support.interrupts import Interrupted, stop_requests
+from ..support.named_arrays import named_arrays, with_arrays
 from ..support.precision import usual_dtype
 from ..support.progress import Progress
 from ..support.run_folder import CHECKPOINT, METRICS, Run, enter_run
@@ -101,8 +102,13 @@ def optimiser(training: TrainingConfig) -> optax.GradientTransformation:
     return optax.chain(optax.clip_by_global_norm(1.0), optax.adam(schedule))
 
 
-def first_state(config: ObserverConfig, training: TrainingConfig, seed: int) -> TrainingState:
+def first_state(
+    config: ObserverConfig, training: TrainingConfig, seed: int, start: ToMnet | None = None
+) -> TrainingState:
+    """Weights at random, or those of a `start` of the same shape; what that one met in training is forgotten."""
     observer = ToMnet(config, key=stream(seed, WEIGHT_STREAM))
+    if start is not None:
+        observer = with_arrays(observer, named_arrays(start), Path("start"))
     return TrainingState(observer, optimiser(training).init(eqx.filter(observer, eqx.is_array)), jnp.int32(0))
 
 
@@ -190,13 +196,15 @@ def train(
     about: dict[str, Any],
     sample_held_out: Sample | None = None,
     resume: bool = False,
+    start: ToMnet | None = None,
     title: str = "observer",
 ) -> ToMnet:
     """Trains one observer in a run folder and returns it. With `resume`, goes on from the last checkpoint.
 
     `sample(key, count)` draws that many encounters, with fresh agents each time; `sample_held_out` draws those it is
     looked at with, where training draws its own in some other way. `identity` is what else its weights depend on, such
-    as whom it meets; `about` is all the rest worth knowing.
+    as whom it meets; `about` is all the rest worth knowing. A `start` is an observer of the same shape, whose weights
+    are the first; what they are worth before any step is the first row of the metrics.
 
     >>> world = tomnet.World(size=3, objects=1, max_walls=0, step_limit=1)
     >>> def sample(key, count):
@@ -219,7 +227,7 @@ def train(
         run = enter_run(folder, Run("observer", settings, about), resume=resume, finished=kept)
         if kept:
             return load_observer(folder / OBSERVER)[0]
-        state, seconds = _state_in(folder, first_state(config, training, seed))
+        state, seconds = _state_in(folder, first_state(config, training, seed, start))
         done = int(state.step)
 
         def checkpoint():
@@ -233,6 +241,9 @@ def train(
                 glimpse = pick(held_out, slice(8)).one_by_one()
                 held_out = held_out.one_by_one()
                 usual = usual_capacity(draw_chunk(sample, training, 0, seed).one_by_one().history, training.batch)
+                if start is not None and not done:
+                    before = {"step": 0} | training.met_after(0)
+                    append_jsonl(folder / METRICS, before | {"held_out": held_out_losses(state.observer, held_out)})
             started, saved = time.monotonic() - seconds, time.monotonic()
             while done < training.steps:
                 chunk, good = done // training.chunk, state
@@ -270,7 +281,7 @@ def _state_in(folder: Path, first: TrainingState) -> tuple[TrainingState, float]
     if (folder / CHECKPOINT).exists():
         state, header = load_state(folder / CHECKPOINT, first)
         seconds = header["seconds"]
-    truncate_jsonl(folder / METRICS, lambda row: row["step"] <= int(state.step))
+    truncate_jsonl(folder / METRICS, lambda row: row["step"] <= int(state.step) != 0)
     return state, seconds
 
 

@@ -57,6 +57,15 @@ def names() -> list[str]:
     return [f"{experiment}/{name}" for experiment in here for name in observer_names(experiment)]
 
 
+def load_named(name: str) -> ToMnet:
+    """By `experiment/observer`, or from a file."""
+    if name.endswith(".safetensors"):
+        return load_observer(Path(name))[0]
+    if name not in names():
+        raise nearest(name, names(), "observer")
+    return load_one(*name.split("/"))
+
+
 def load_one(experiment: str, name: str) -> ToMnet:
     return read(observer_file(experiment, name), experiment, name)[0]
 
