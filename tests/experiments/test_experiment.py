@@ -201,7 +201,7 @@ def wired(monkeypatch):
     calls = []
 
     def train(config, training, sample, folder, **how):
-        calls.append({"folder": folder, "sample": sample, "config": config, **how})
+        calls.append({"folder": folder, "sample": sample, "config": config, "rate": training.learning_rate, **how})
         return made_up(config)
 
     def evaluate(observers, agents, seed):
@@ -237,6 +237,7 @@ def test_an_observer_that_starts_from_another_has_its_shape_and_says_whose_weigh
     assert begun["about"]["command"] == "tomnet run tiny-ones --preset smoke --seed 5 --from wide/one"
     assert (fresh["start"], fresh["config"].channels) == (None, 2)
     assert "start" not in fresh["identity"]
+    assert begun["rate"] < fresh["rate"]
 
 
 def test_what_an_experiment_is_about_cannot_be_taken_from_elsewhere(wired, tmp_path):

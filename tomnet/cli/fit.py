@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import arg
 
 from ..support.checks import check_between, check_seed, check_writable
-from .arguments import check_resume
+from .arguments import From, check_resume
 from .console import print_json, print_table
 from .episodes import Where
 
 if TYPE_CHECKING:
     from ..experiments.claims.statistics import Estimate
-    from ..fit.result import FitResult
+    from ..fit.result import FitResult, Started
 
 
 @dataclasses.dataclass
@@ -27,6 +27,7 @@ class Fit:
     out: Annotated[Path, arg(metavar="DIR", help="the run folder: observer, result.json and figures")]
     seed: Annotated[int, arg(metavar="N", help="of the weights and of the split")] = 0
     fold: Annotated[int, arg(metavar="N", help="0 to 4: which fifth of the agents is the test part")] = 0
+    from_: From = None
     resume: bool = False
     """go on with the run in that folder"""
     json: bool = False
@@ -38,6 +39,7 @@ class Fit:
         from ..figures.panels import compose_all
         from ..fit.run import fit
         from ..fit.split import FOLDS
+        from ..fit.start import load_start
         from ..recordings.folder import read_recordings
         from ..support.run_folder import CONFIG
         from ..support.typed_json import to_json
@@ -46,8 +48,9 @@ class Fit:
         check_between("fold", self.fold, 0, FOLDS - 1)
         check_resume(self.resume, self.out, (self.out / CONFIG).exists())
         check_writable(self.out)
+        start = None if self.from_ is None else load_start(self.from_)
         recordings = read_recordings(self.path)
-        result = fit(recordings, self.out, seed=self.seed, fold=self.fold, resume=self.resume)
+        result = fit(recordings, self.out, seed=self.seed, fold=self.fold, resume=self.resume, start=start)
         save(compose_all(panels(result)), self.out / "figures")
         if self.json:
             print_json(to_json(result))
@@ -65,11 +68,25 @@ def print_fit(result: "FitResult", folder: Path) -> None:
     longest = result.score("network", "outcome").past
     columns = ("observer", "loss", "accuracy", "nearest not taken", "95% interval", "next action", "accuracy", "maps")
     print_table(columns, rows, f"which object is taken, after {longest} past episodes; losses in nats")
+    if result.started is not None:
+        print(_told(result.started))
     for one in result.reliability:
         print(f"{one.observer}: expected calibration error {one.error:.3f}")
     losses = ", ".join(f"{name} {loss:.3f}" for name, loss in result.validation.items())
     print(f"recommended: {result.recommended} (loss on the validation part: {losses})")
     print(f"{folder}/observer.safetensors, {folder}/result.json, {folder}/figures")
+
+
+def _told(started: "Started") -> str:
+    """Whether it helped to start from a pretrained observer."""
+    gain = "helped" if started.gain.low > 0 else "did harm" if started.gain.high < 0 else "made no clear difference"
+    ends = " … ".join(map(_shown, started.gain.interval))
+    losses = (
+        f"{_mean(started.test)} nats after {started.past} past episodes, {_mean(started.test_without)} from nothing"
+    )
+    kept = "it is the network here" if started.kept else "the network here is the one from nothing"
+    validation = f"{_shown(started.validation)} and {_shown(started.validation_without)} on the validation part"
+    return f"started from {started.name}: {losses}; that {gain} (95% interval {ends}). {validation}: {kept}"
 
 
 def _numbers(result: "FitResult", name: str, past: int | None = None) -> tuple[str, ...]:

@@ -24,12 +24,18 @@ class Start:
         return {"start": digest_of(self.observer)}
 
 
+GENTLER = 0.1
+"""Of the preset's learning rate. At the whole of it the laptop preset of goal-inference first unlearned what it started
+with (2d: 0.47 nats of consumption became 0.92 in 40 steps); at a tenth it did not (0.48 after 100)."""
+
+
 def started(spec: ObserverSpec, start: Start) -> ObserverSpec:
-    """The spec with the shape of the observer that it starts from, if that is of its kind."""
+    """The spec with the shape of the observer that it starts from, if that is of its kind, and with smaller steps."""
     other = "; ".join(differences(_meant(start.observer.config), _meant(spec.observer)))
     if other:
         raise TomnetError(f"{spec.name} cannot start from {start.name}: its {other}")
-    return dataclasses.replace(spec, observer=start.observer.config)
+    training = dataclasses.replace(spec.training, learning_rate=GENTLER * spec.training.learning_rate)
+    return dataclasses.replace(spec, observer=start.observer.config, training=training)
 
 
 def _meant(config: ObserverConfig) -> dict:

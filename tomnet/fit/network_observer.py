@@ -24,7 +24,7 @@ class NetworkObserver:
 
     def outcomes(self, data: Dataset, asked: Asked) -> Float[np.ndarray, "asked outcome"]:
         table = table_of(data)
-        return _in_parts(asked, lambda part: jnp.exp(_outcomes(self.network, table, part)))
+        return in_parts(asked, lambda part: jnp.exp(_outcomes(self.network, table, part)))
 
     def actions(self, data: Dataset, asked: Asked) -> Float[np.ndarray, "asked action"]:
         return self._maps(data, asked, 0)
@@ -34,7 +34,7 @@ class NetworkObserver:
 
     def embeddings(self, data: Dataset, past: Int[np.ndarray, "asked past"]) -> Float[np.ndarray, "asked embedding"]:
         table, none = table_of(data), np.zeros(len(past), int)
-        return _in_parts(
+        return in_parts(
             Asked(past, none, none), lambda part: _characters(self.network, table, jnp.asarray(part.past)).embedding
         )
 
@@ -44,10 +44,11 @@ class NetworkObserver:
         def answer(part: Asked) -> Array:
             return jnp.exp(_maps(self.network, table, part, views_of(data, part.episode, part.query))[which])
 
-        return _in_parts(asked, answer)
+        return in_parts(asked, answer)
 
 
-def _in_parts(asked: Asked, answer: Callable[[Asked], Any]) -> np.ndarray:
+def in_parts(asked: Asked, answer: Callable[[Asked], Any]) -> np.ndarray:
+    """What is answered to a few at a time, for all of them."""
     count, past = asked.past.shape
     room = 1 << max(past - 1, 0).bit_length()  # a few lengths of past only, each a program of its own
     asked = asked._replace(past=np.pad(asked.past, ((0, 0), (0, room - past)), constant_values=-1))

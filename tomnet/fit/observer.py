@@ -16,6 +16,9 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
+from ..observer.checkpoint import blank_observer
+from ..observer.config import ObserverConfig
+from ..observer.tomnet import ToMnet
 from ..recordings.recording import ACTIONS, HEADINGS, NOTHING, UNKNOWN, Recording
 from ..recordings.scene import Scene
 from ..support.errors import BadFile, BadSetting
@@ -27,8 +30,9 @@ from .inverse_planner import InversePlanner
 from .mixture import Mixture, Weights
 from .network import Network, NetworkConfig
 from .network_observer import NetworkObserver
-from .observers import Asked, Observer
+from .observers import Asked, NetworkLike, Observer
 from .steps import StepModel
+from .tomnet_observer import ToMnetObserver
 
 FORMAT, VERSION = "tomnet fitted observer", 2
 OBSERVER = "observer.safetensors"
@@ -52,7 +56,7 @@ class FittedObserver:
     """All three observers that a fit makes, and which of them it recommends."""
 
     schema: Schema
-    network: Network
+    network: Network | ToMnet
     planner: InversePlanner
     outcome_weights: Weights
     action_weights: Weights
@@ -62,7 +66,7 @@ class FittedObserver:
     def named(self, name: str) -> Observer:
         if name not in NAMES:
             raise BadSetting("observer", repr(name), f"must be one of {', '.join(NAMES)}")
-        network = NetworkObserver(self.network)
+        network = network_observer(self.network)
         mixture = Mixture(network, self.planner, self.outcome_weights, self.action_weights)
         return {"network": network, "inverse planner": self.planner, "mixture": mixture}[name]
 
@@ -80,7 +84,7 @@ class FittedObserver:
         data = make_dataset(recordings, self.schema, last_asked_at=time)
         last = np.array([len(past)])
         asked = Asked(np.arange(len(past))[None], last, np.zeros(1, int))
-        said, network = self.named(observer or self.recommended), NetworkObserver(self.network)
+        said, network = self.named(observer or self.recommended), network_observer(self.network)
         rows, cols = current.size
         return Answer(
             outcome=dict(zip(self.schema.outcomes, said.outcomes(data, asked)[0].tolist())),
@@ -88,6 +92,10 @@ class FittedObserver:
             successor=network.successor_maps(data, asked)[0, :, :rows, :cols],
             embedding=network.embeddings(data, asked.past)[0],
         )
+
+
+def network_observer(network: Network | ToMnet) -> NetworkLike:
+    return NetworkObserver(network) if isinstance(network, Network) else ToMnetObserver(network)
 
 
 def _standing(scene: Scene) -> Recording:
@@ -116,6 +124,7 @@ def save_fitted(path: FilePath, observer: FittedObserver) -> None:
     arrays |= {"planner.parameters": planner.parameters, "planner.usual_steps": planner.steps.usual}
     header = {
         "schema": plain(observer.schema),
+        "kind": "tomnet" if isinstance(observer.network, ToMnet) else "network",
         "network": plain(observer.network.config),
         "planner": {"detour_cost": planner.detour_cost, "haste": planner.steps.haste},
         "outcome_weights": [*observer.outcome_weights.items()],
@@ -132,8 +141,7 @@ def load_fitted(path: FilePath) -> FittedObserver:
     path = path / OBSERVER if path.is_dir() else path
     arrays, header = load_arrays(path, FORMAT, VERSION)
     try:
-        config = NetworkConfig(**header["network"])
-        blank = eqx.filter_eval_shape(lambda: Network(config, key=jax.random.key(0)))
+        blank = _blank_network(header["kind"], header["network"])
         prefix = "network."
         own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
         steps = StepModel(arrays["planner.usual_steps"], header["planner"]["haste"])
@@ -148,6 +156,13 @@ def load_fitted(path: FilePath) -> FittedObserver:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise BadFile(path, "its header describes no fitted observer that this tomnet can build") from error
+
+
+def _blank_network(kind: str, config: dict[str, Any]) -> Network | ToMnet:
+    """Shapes only."""
+    if kind == "tomnet":
+        return blank_observer(ObserverConfig(**{name: _tuple(value) for name, value in config.items()}))
+    return eqx.filter_eval_shape(lambda: Network(NetworkConfig(**config), key=jax.random.key(0)))
 
 
 def _tuple(value: Any) -> Any:

@@ -41,6 +41,17 @@ class Observer(Protocol):
         ...
 
 
+@runtime_checkable
+class NetworkLike(Observer, Protocol):
+    """An observer that also says where an agent will be, and who it is."""
+
+    def successor_maps(self, data: Dataset, asked: Asked) -> Float[np.ndarray, "asked gamma row col"]: ...
+
+    def embeddings(
+        self, data: Dataset, past: Int[np.ndarray, "asked past"]
+    ) -> Float[np.ndarray, "asked embedding"]: ...
+
+
 def ask_all(
     data: Dataset, wanted: Bool[np.ndarray, "episode"], past: int, *, least: int = 0, queries: Sequence[int] = (0,)
 ) -> Asked:

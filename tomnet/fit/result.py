@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..experiments.claims.statistics import Estimate
 from ..support.errors import BadFile
 from ..support.files import read_json
 from ..support.typed_json import Misfit, from_json
@@ -21,6 +22,20 @@ class AgentPoint:
     part: str
     embedding: list[float]
     place: list[float]
+
+
+@dataclass(frozen=True)
+class Started:
+    """Whether it helped to start from a pretrained observer, by the loss of the object that is taken, in nats."""
+
+    name: str
+    kept: bool  # it is the network of this fit, because its loss on the validation part is the lower one
+    validation: float
+    validation_without: float
+    past: int  # the longest, after which it was tested:
+    test: Estimate
+    test_without: Estimate
+    gain: Estimate  # of the one over the other, agent by agent
 
 
 @dataclass(frozen=True)
@@ -45,6 +60,7 @@ class FitResult:
     seed: int
     fold: int
     environment: dict[str, Any]
+    started: Started | None = None
 
     def score(self, observer: str, head: str, cases: str = "all", past: int | None = None) -> Score:
         """With the longest past, unless told otherwise."""

@@ -1,5 +1,6 @@
 """`tomnet fit`: recordings in, and in a run folder an observer of them, beside its baselines."""
 
+import dataclasses
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,9 +22,8 @@ from .features import table_of
 from .inverse_planner import InversePlanner, fit_inverse_planner
 from .mixture import Mixture, mixed_without
 from .network import NetworkConfig
-from .network_observer import NetworkObserver
-from .observer import NAMES, OBSERVER, FittedObserver, save_fitted
-from .observers import Asked, Observer, ask_all, together
+from .observer import NAMES, OBSERVER, FittedObserver, network_observer, save_fitted
+from .observers import Asked, NetworkLike, Observer, ask_all, together
 from .remarks import remarks_after, remarks_before
 from .result import RESULT, AgentPoint, FitResult, load_fit
 from .scores import (
@@ -42,6 +42,8 @@ from .scores import (
     successor_scores,
 )
 from .split import FOLDS, Split, make_split
+from .start import Start, check_start
+from .starting import STARTED, compare_starts, train_from
 from .training import FitTraining, Trained, train_network
 
 BASELINES = ("nearest", "favourite so far")
@@ -55,8 +57,12 @@ def fit(
     fold: int = 0,
     resume: bool = False,
     training: FitTraining | None = None,
+    start: Start | None = None,
 ) -> FitResult:
-    """Fits everything, measures it on the test part and saves the observer; `resume` goes on where a run broke off."""
+    """Fits everything, measures it on the test part and saves the observer; `resume` goes on where a run broke off.
+
+    With a `start` a second network is trained from there, and the one that does better on the validation part is kept.
+    """
     check_seed(seed)
     check_between("fold", fold, 0, FOLDS - 1)
     data = make_dataset(recordings)
@@ -70,6 +76,9 @@ def fit(
         "seed": seed,
         "fold": fold,
     }
+    if start is not None:
+        check_start(start, recordings)
+        settings["start"] = start.digest
     about = provenance()
     with RunLock(folder), stop_requests() as stopped:
         finished = (folder / RESULT).exists()
@@ -81,8 +90,15 @@ def fit(
             planner = fit_inverse_planner(data, split.train)
         parts = (data, split.train, split.validation)
         network, told = train_network(*parts, config, training, folder, seed=seed, stopped=stopped.is_set)
+        started = None
+        if start is not None:
+            other = train_from(start, *parts, training, folder / STARTED, seed=seed, stopped=stopped.is_set)
+            with narrated("fit"):
+                stage(f"with and without {start.name}")
+                started = compare_starts(start.name, data, split, network_observer(other), network_observer(network))
+            network = other if started.kept else network
         with narrated("fit"):
-            observers = _observers(data, split, planner, NetworkObserver(network))
+            observers = _observers(data, split, planner, network_observer(network))
             stage("asking about the validation part")
             losses = _validation_losses(data, say(observers, data, split.validation))
             recommended = min(NAMES, key=losses.__getitem__)
@@ -94,11 +110,12 @@ def fit(
             )
             save_fitted(folder / OBSERVER, fitted)
             result = _measured(data, split, observers, fitted, losses, told, (seed, fold, about))
+            result = dataclasses.replace(result, started=started)
         write_json(folder / RESULT, result)
     return result
 
 
-def _observers(data: Dataset, split: Split, planner: InversePlanner, network: NetworkObserver) -> dict[str, Observer]:
+def _observers(data: Dataset, split: Split, planner: InversePlanner, network: NetworkLike) -> dict[str, Observer]:
     stage("baselines and the mixture")
     train = _some(ask_all(data, split.train, 10))
     levels = levels_for(data, split.validation)
@@ -148,7 +165,7 @@ def _measured(
     stage("next actions and successor maps")
     scores += action_scores(observers, data, split.test)
     network = observers["network"]
-    assert isinstance(network, NetworkObserver)
+    assert isinstance(network, NetworkLike)
     scores += successor_scores("network", network, data, split.test)
     prior = fitted.planner.prior
     return FitResult(
@@ -178,7 +195,7 @@ def _measured(
     )
 
 
-def _points(data: Dataset, split: Split, network: NetworkObserver) -> list[AgentPoint]:
+def _points(data: Dataset, split: Split, network: NetworkLike) -> list[AgentPoint]:
     """Where agents that are split by episode are in all parts, they are told as trained on."""
     past = max(LAST, 1)
     rows = np.full((len(data.agents), past), -1)

@@ -131,8 +131,8 @@ def _step(state: FitState, table: Table, batch: Batch, training: FitTraining):
 _evaluate = eqx.filter_jit(losses_of)
 
 
-def first_state(config: NetworkConfig, training: FitTraining, seed: int) -> FitState:
-    network = Network(config, key=stream(seed, WEIGHT_STREAM))
+def first_state(config: NetworkConfig, training: FitTraining, seed: int, start: Network | None = None) -> FitState:
+    network = Network(config, key=stream(seed, WEIGHT_STREAM)) if start is None else start
     optimiser = _optimiser(training).init(eqx.filter(network, eqx.is_array))
     return FitState(network, network, optimiser, jnp.int32(0), jnp.float32(jnp.inf), jnp.int32(0))
 
@@ -195,10 +195,11 @@ def train_network(
     folder: Path,
     *,
     seed: int,
+    start: Network | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> tuple[Network, Trained]:
     """The network with the lowest validation loss, and how it got there; goes on from a checkpoint in the folder."""
-    state, seconds = first_state(config, training, seed), 0.0
+    state, seconds = first_state(config, training, seed, start), 0.0
     if (folder / CHECKPOINT).exists():
         state, header = load_state(folder / CHECKPOINT, state)
         seconds = header["seconds"]

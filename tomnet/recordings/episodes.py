@@ -10,12 +10,12 @@ from ..world.gridworld import ACTIONS
 from .recording import UNKNOWN, BadRecording, Recording, said
 
 
-def to_episodes(recordings: Sequence[Recording], size: int, objects: Sequence[str]) -> Episode:
+def to_episodes(recordings: Sequence[Recording], size: int, objects: Sequence[str], *, least_time: int = 1) -> Episode:
     """The episodes, stacked, with time for the longest; or a `BadRecording` that says what does not fit.
 
     `objects`: a letter for each kind of object that there is space for. Those that are not drawn are absent.
     """
-    time, kinds = max((len(recording) for recording in recordings), default=1), len(objects)
+    time, kinds = max([least_time, *(len(recording) for recording in recordings)]), len(objects)
     blank = {
         "walls": np.zeros((len(recordings), size, size), bool),
         "agent_cells": np.full((len(recordings), time), NONE, np.int16),
