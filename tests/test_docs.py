@@ -4,6 +4,8 @@ import re
 import textwrap
 from pathlib import Path
 
+import pytest
+
 import tomnet
 from tomnet.cards.overview import page
 from tomnet.recordings.text import parse_text
@@ -61,10 +63,29 @@ def test_the_citation_is_of_this_version():
 def test_the_page_on_own_agents_runs_and_prints_what_it_says(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     page = (ROOT / "docs" / "own-agents.md").read_text()
-    code = "".join(re.findall(r"```python\n(.*?)```", page, re.S))
+    code = "".join(block for block in python_blocks(page) if not needs_minigrid(block))
     exec(compile(code, "docs/own-agents.md", "exec"), {"__name__": "own_agents"})
     printed = capsys.readouterr().out.splitlines()
     assert len(printed) == 14
     assert [line for line in printed if f"    {line}\n" not in page] == []
     (headed,) = re.findall(r"    actions: turn-left.*?pickup\n\n`", page, re.S)
     assert parse_text(textwrap.dedent(headed[:-1]), "ann", "1").cells.tolist() == [0, 1, 1, 4, 4]
+
+
+def test_policies_in_a_minigrid_room_are_told_apart_as_the_page_says(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("minigrid", reason="needs the extra: pip install 'tomnet[minigrid]'")
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "own-agents.md").read_text()
+    (code,) = filter(needs_minigrid, python_blocks(page))
+    exec(compile(code, "docs/own-agents.md", "exec"), {"__name__": "room", "Path": Path, "tomnet": tomnet})
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == 2
+    assert [line for line in printed if f"    {line}\n" not in page] == []
+
+
+def python_blocks(page: str) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", page, re.S)
+
+
+def needs_minigrid(code: str) -> bool:
+    return "minigrid" in code
