@@ -97,24 +97,33 @@ class Exact:
     episodes: Any  # one after the other, as the dataset has them
 
     def outcomes(self, data, asked) -> np.ndarray:
-        from tomnet.episodes.episode import QueryState
         from tomnet.experiments.analysis.comparison import eats
-        from tomnet.support.trees import pick
 
-        assert all((each.walls == walls).all() for each, walls in zip(data.recordings, self.episodes.walls))
-        now = pick(self.episodes, asked.episode)
-        weights = self.ideal.posterior(pick(self.episodes, np.maximum(asked.past, 0)), asked.past >= 0)
-        query = QueryState(now.walls, now.agent_cells[:, 0], now.object_cells[:, 0])
-        eaten = eats(self.ideal.predict(weights, query))
+        eaten = eats(self._predictions(data, asked))
         nothing = np.maximum(1 - eaten.sum(-1, keepdims=True), self.ideal.lapse)
         said = np.concatenate([eaten, nothing], -1)
         return said / said.sum(-1, keepdims=True)
+
+    def actions(self, data, asked) -> np.ndarray:
+        return np.exp(np.asarray(self._predictions(data, asked).action))
+
+    def _predictions(self, data, asked):
+        import jax.numpy as jnp
+
+        from tomnet.episodes.episode import QueryState
+        from tomnet.support.trees import pick
+
+        assert all((each.walls == walls).all() for each, walls in zip(data.recordings, self.episodes.walls))
+        past, now = (pick(self.episodes, which) for which in (np.maximum(asked.past, 0), asked.episode))
+        weights = self.ideal.posterior(past, jnp.asarray(asked.past >= 0))
+        return self.ideal.predict(weights, QueryState(now.walls, now.agent_cells[:, 0], now.object_cells[:, 0]))
 
 
 def write_planners(folder: Path, agents: int, episodes: int, seed: int) -> Exact:
     """Their recordings in a folder, unless they are there already; and who knows all about them."""
     import equinox as eqx
     import jax
+    import jax.numpy as jnp
 
     from tomnet.episodes.rollout import play
     from tomnet.experiments.goal_inference import SPECIES
@@ -132,7 +141,7 @@ def write_planners(folder: Path, agents: int, episodes: int, seed: int) -> Exact
         one = [jax.tree.map(lambda leaf, number=number: leaf[number], flat) for number in range(len(names))]
         recordings = [to_recording(each, f"planner-{a:04}", f"{e:03}") for each, (a, e) in zip(one, names)]
         write_recordings(recordings, folder, "safetensors")
-    return Exact(InversePlanner.for_species(ideal_key, SPECIES, MAZE), flat)
+    return Exact(InversePlanner.for_species(ideal_key, SPECIES, MAZE), jax.tree.map(jnp.asarray, flat))
 
 
 if __name__ == "__main__":

@@ -5,9 +5,14 @@ import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tomnet
+from tomnet.fit.dataset import make_dataset
+from tomnet.fit.observers import ask_all
+from tomnet.fit.scores import Said
+from tomnet.recordings.folder import read_recordings
 from tomnet.support import cpu
 from tomnet.support.errors import TomnetError
 
@@ -121,3 +126,17 @@ def test_a_page_is_measured_in_every_engine(load, monkeypatch, capsys):
     out = capsys.readouterr().out
     for engine in ("node", "chromium"):
         assert f"{engine}, answer: first " in out or f"{engine}, is not installed" in out
+
+
+def test_the_exact_observer_of_recorded_planners_is_certain_once_it_has_seen_them(load, tmp_path):
+    benchmark = load("fit_planners")
+    exact = benchmark.write_planners(tmp_path / "episodes", agents=8, episodes=3, seed=0)
+    data = make_dataset(read_recordings(tmp_path / "episodes"))
+    everyone = np.ones(len(data), bool)
+    without, after = (
+        Said(past, asked, {"exact": exact.outcomes(data, asked)})
+        for past, asked in ((past, ask_all(data, everyone, past, least=2)) for past in (0, 2))
+    )
+    assert without.outcomes["exact"].sum(-1) == pytest.approx(1)
+    assert benchmark.losses(data, after, "exact").mean() < 0.5 < benchmark.losses(data, without, "exact").mean()
+    assert benchmark.shares(data, without, after, "exact") == [1, 1, 1]  # of what it knows, it knows all

@@ -69,7 +69,7 @@ def print_fit(result: "FitResult", folder: Path) -> None:
     columns = ("observer", "loss", "accuracy", "nearest not taken", "95% interval", "next action", "accuracy", "maps")
     print_table(columns, rows, f"which object is taken, after {longest} past episodes; losses in nats")
     if result.started is not None:
-        print(_told(result.started))
+        print(told_start(result.started))
     for one in result.reliability:
         print(f"{one.observer}: expected calibration error {one.error:.3f}")
     losses = ", ".join(f"{name} {loss:.3f}" for name, loss in result.validation.items())
@@ -77,7 +77,7 @@ def print_fit(result: "FitResult", folder: Path) -> None:
     print(f"{folder}/observer.safetensors, {folder}/result.json, {folder}/figures")
 
 
-def _told(started: "Started") -> str:
+def told_start(started: "Started") -> str:
     """Whether it helped to start from a pretrained observer."""
     gain = "helped" if started.gain.low > 0 else "did harm" if started.gain.high < 0 else "made no clear difference"
     ends = " … ".join(map(_shown, started.gain.interval))

@@ -136,12 +136,12 @@ def _observers(data: Dataset, split: Split, planner: InversePlanner, network: Ne
 def _validation_losses(data: Dataset, said: Sequence[Said]) -> dict[str, float]:
     """Mean losses over every N_past together. The mixture, which is fitted to this part, is judged agent by agent by
     weights that are fitted to the others: otherwise it could not but look better than its parts."""
-    both = (np.concatenate([one.outcomes[name] for one in said]) for name in ("network", "inverse planner"))
+    network, planner = (np.concatenate([one.outcomes[name] for one in said]) for name in ("network", "inverse planner"))
     asked = together([one.asked for one in said])
     group = data.agent[asked.episode]
     group = group if len(np.unique(group)) >= FEWEST_AGENTS else asked.episode
     happened = data.outcome[asked.place]
-    mixture = mixed_without(group, *both, happened, asked.count)
+    mixture = mixed_without(group, network, planner, happened, asked.count)
     losses = {name: mean_loss(data, said, name) for name in NAMES}
     return losses | {"mixture": float(judged(mixture, happened)[0].mean())}
 
