@@ -128,7 +128,8 @@ def _calibration(place: SubFigure, result: FitResult) -> None:
         share = np.array([one.count for one in curve.bins]) / max(sum(one.count for one in curve.bins), 1)
         axes.plot(x, y, color=colour, linewidth=0.8, zorder=2)
         face = colour if filled else "white"
-        axes.scatter(x, y, SMALLEST + LARGEST * share, face, marker, edgecolors=colour, linewidths=0.8, zorder=3)
+        size = SMALLEST + LARGEST * share
+        axes.scatter(x, y, s=size, c=face, marker=marker, edgecolors=colour, linewidths=0.8, zorder=3)
         label = f"{curve.observer}, ECE {style.plain(curve.error, 2)}"
         handles.append(style.sign(label, marker, colour, filled=filled))
     axes.legend(handles=handles, loc="upper left")

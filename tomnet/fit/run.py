@@ -65,6 +65,8 @@ def fit(
     """
     check_seed(seed)
     check_between("fold", fold, 0, FOLDS - 1)
+    if start is not None:
+        check_start(start, recordings)
     data = make_dataset(recordings)
     split = make_split(data.recordings, seed=seed, fold=fold)
     training = training or FitTraining.for_episodes(int(split.train.sum()))
@@ -77,7 +79,6 @@ def fit(
         "fold": fold,
     }
     if start is not None:
-        check_start(start, recordings)
         settings["start"] = start.digest
     about = provenance()
     with RunLock(folder), stop_requests() as stopped:
