@@ -25,8 +25,7 @@ class Start:
 
 
 GENTLER = 0.1
-"""Of the preset's learning rate. At the whole of it the laptop preset of goal-inference first unlearned what it started
-with (2d: 0.47 nats of consumption became 0.92 in 40 steps); at a tenth it did not (0.48 after 100)."""
+"""Of the preset's learning rate: at the whole of it, what was known is unlearned first (docs/performance.md)."""
 
 
 def started(spec: ObserverSpec, start: Start) -> ObserverSpec:
