@@ -20,8 +20,8 @@ from tomnet.agents.population import (
     senses_of,
     split,
 )
+from tomnet.support.array_files import load_arrays, save_arrays
 from tomnet.support.errors import BadFile, BadSetting, TomnetError
-from tomnet.support.files import load_arrays, save_arrays
 
 
 @pytest.fixture(scope="module")

@@ -20,11 +20,13 @@ from tomnet.agents.actor_critic import Rewards
 from tomnet.agents.population import CONDITIONS, load_population, senses_of
 from tomnet.agents.population_training import POPULATION_PRESETS, train_population
 from tomnet.agents.reinforcement import UpdateReport
+from tomnet.support.array_files import load_arrays
 from tomnet.support.errors import BadFile, BadSetting, TomnetError
-from tomnet.support.files import RunLock, load_arrays, read_jsonl
 from tomnet.support.interrupts import Interrupted
+from tomnet.support.json_files import read_jsonl
 from tomnet.support.named_arrays import named_arrays
 from tomnet.support.run_folder import CHECKPOINT, METRICS, read_run
+from tomnet.support.run_lock import RunLock
 from tomnet.support.streams import stream
 from tomnet.world.gridworld import World
 from tomnet.world.levels import draw_levels

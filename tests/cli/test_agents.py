@@ -18,7 +18,7 @@ from tomnet.experiments import ceiling
 from tomnet.experiments.analysis.ceiling_measures import CeilingRow
 from tomnet.experiments.claims.claim import Claim
 from tomnet.experiments.claims.statistics import Estimate
-from tomnet.support.files import read_json, read_jsonl, write_json
+from tomnet.support.json_files import read_json, read_jsonl, write_json
 from tomnet.support.run_folder import Run, enter_run
 
 pytestmark = pytest.mark.usefixtures("here")

@@ -25,10 +25,11 @@ from tomnet.experiments.run import AGENTS, OtherAgents, check_agents, load_resul
 from tomnet.observer.checkpoint import OBSERVER_FORMAT, VERSION, save_observer
 from tomnet.observer.config import ObserverConfig
 from tomnet.support import cpu
+from tomnet.support.array_files import load_arrays
 from tomnet.support.checks import check_writable
 from tomnet.support.errors import BadFile
-from tomnet.support.files import load_arrays, read_jsonl, write_json
 from tomnet.support.interrupts import Interrupted
+from tomnet.support.json_files import read_jsonl, write_json
 from tomnet.support.run_folder import Run, enter_run
 
 pytestmark = pytest.mark.usefixtures("here")

@@ -17,7 +17,7 @@ from tomnet.experiments.sally_anne import story
 from tomnet.experiments.sally_anne.story import check_past
 from tomnet.observer.checkpoint import save_observer
 from tomnet.observer.config import ObserverConfig
-from tomnet.support.files import read_json
+from tomnet.support.json_files import read_json
 from tomnet.world.gridworld import ACTIONS, SUBGOAL_MAZE
 
 ABOUT = says("explicit-beliefs", "mixed")

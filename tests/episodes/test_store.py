@@ -8,8 +8,8 @@ import pytest
 from helpers import random_encounters
 
 from tomnet.episodes.store import FORMAT, VERSION, load_episodes, save_episodes
+from tomnet.support.array_files import load_arrays, save_arrays
 from tomnet.support.errors import BadFile
-from tomnet.support.files import load_arrays, save_arrays
 
 EPISODES = random_encounters(time=4).past  # 5 agents × 3 episodes of 4 steps on 5×5, with 2 objects
 HEADER = {"who": "made up", "seed": 0}

@@ -19,7 +19,7 @@ from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.report.page import build_report, summary
 from tomnet.report.results import results_markdown
 from tomnet.support.errors import BadFile
-from tomnet.support.files import write_json
+from tomnet.support.json_files import write_json
 
 MEANS = {
     (THREE_SPECIES, "action"): 1.12,

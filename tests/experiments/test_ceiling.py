@@ -21,7 +21,7 @@ from tomnet.experiments.sally_anne.natural_swaps import take_walks
 from tomnet.experiments.sally_anne.specs import MIXED, NARROW, WIDE, mixed_spec
 from tomnet.ideal import KnownAgents
 from tomnet.support.errors import BadFile, BadSetting
-from tomnet.support.files import read_json, write_json
+from tomnet.support.json_files import read_json, write_json
 from tomnet.support.trees import pick
 from tomnet.support.typed_json import to_json
 from tomnet.world.gridworld import SUBGOAL_MAZE

@@ -29,7 +29,7 @@ from tomnet.experiments.start import Start
 from tomnet.observer.config import ObserverConfig
 from tomnet.observer.training import TrainingConfig
 from tomnet.support.errors import BadFile, BadSetting, TomnetError
-from tomnet.support.files import write_json
+from tomnet.support.json_files import write_json
 from tomnet.support.named_arrays import digest_of
 from tomnet.support.provenance import provenance
 from tomnet.world.gridworld import MAZE, SUBGOAL_MAZE, World

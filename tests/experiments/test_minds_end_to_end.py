@@ -15,7 +15,7 @@ from tomnet.experiments.run import evaluate, load_result, run
 from tomnet.experiments.sally_anne import natural_swaps
 from tomnet.experiments.sally_anne.specs import MIXED
 from tomnet.figures.panels import render
-from tomnet.support.files import json_text, write_json
+from tomnet.support.json_files import json_text, write_json
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -20,7 +20,7 @@ from tomnet.figures.numbers import numbers_for
 from tomnet.figures.panels import Panel, compose, render
 from tomnet.figures.random_agents import bayes_predictive
 from tomnet.support.errors import TomnetError
-from tomnet.support.files import write_json
+from tomnet.support.json_files import write_json
 
 every_experiment = pytest.mark.parametrize("name", EXPERIMENTS)
 

@@ -23,7 +23,7 @@ from tomnet.figures.panels import compose, render
 from tomnet.figures.population_evaluation import in_order, memory_panels, population_captions, population_panels
 from tomnet.figures.population_training import learning_panels
 from tomnet.figures.subgoal_task import outcome_of, trajectory_caption, trajectory_panels
-from tomnet.support.files import json_text
+from tomnet.support.json_files import json_text
 from tomnet.support.typed_json import from_json
 
 NOT_MEASURED = NetworkMean(**vars(UNKNOWN), each=[math.nan] * 3)

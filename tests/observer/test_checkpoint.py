@@ -9,8 +9,8 @@ from helpers import made_up
 
 from tomnet.observer.checkpoint import OBSERVER_FORMAT, VERSION, load_observer, load_state, save_observer, save_state
 from tomnet.observer.config import ObserverConfig
+from tomnet.support.array_files import load_arrays, save_arrays
 from tomnet.support.errors import BadFile, TomnetError
-from tomnet.support.files import load_arrays, save_arrays
 from tomnet.support.named_arrays import named_arrays
 
 CONFIG = ObserverConfig(

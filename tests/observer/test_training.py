@@ -37,10 +37,12 @@ from tomnet.observer.training import (
     train,
 )
 from tomnet.support import files
+from tomnet.support.array_files import load_arrays
 from tomnet.support.errors import BadFile, BadSetting, TomnetError
-from tomnet.support.files import RunLock, load_arrays, read_jsonl
 from tomnet.support.interrupts import Interrupted, stop_requests
+from tomnet.support.json_files import read_jsonl
 from tomnet.support.run_folder import CHECKPOINT, METRICS, read_run
+from tomnet.support.run_lock import RunLock
 from tomnet.support.streams import EVALUATION_STREAM, HELD_OUT_STREAM, NOISE_STREAM, TRAIN_STREAM, WEIGHT_STREAM, stream
 from tomnet.support.trees import pick
 

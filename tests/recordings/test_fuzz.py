@@ -13,8 +13,8 @@ from tomnet.recordings.jsonl import FIELDS, STEP_FIELDS, format_line, parse_line
 from tomnet.recordings.recording import BadRecording, Recording
 from tomnet.recordings.shards import FORMAT, VERSION, read_shard
 from tomnet.recordings.text import format_text, parse_text
+from tomnet.support.array_files import load_arrays, save_arrays
 from tomnet.support.errors import TomnetError
-from tomnet.support.files import load_arrays, save_arrays
 
 WORDS = st.sampled_from(
     ["up", "took", "took A", "moved A 0 1", "gone A1", "?", "0 1", "0 1 up", "@", "#.A", "//", "", "A2", "9" * 30]

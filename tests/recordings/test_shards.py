@@ -13,8 +13,8 @@ from tomnet.episodes.store import save_episodes
 from tomnet.recordings import shards
 from tomnet.recordings.recording import BadRecording
 from tomnet.recordings.shards import FORMAT, VERSION, read_shard, write_shard
+from tomnet.support.array_files import load_arrays, save_arrays
 from tomnet.support.errors import TomnetError
-from tomnet.support.files import load_arrays, save_arrays
 
 
 @given(given=st.lists(recordings(), min_size=1, max_size=5))

@@ -11,7 +11,7 @@ from tomnet.report.page import summary
 from tomnet.report.results import HEADLINES, measured, read_results, readme_with, results_markdown, slim
 from tomnet.report.seeds import stored_seeds
 from tomnet.support.errors import BadFile, TomnetError
-from tomnet.support.files import read_json, write_json
+from tomnet.support.json_files import read_json, write_json
 
 DOCS = Path(__file__).parents[2] / "docs"
 

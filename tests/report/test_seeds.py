@@ -22,7 +22,7 @@ from tomnet.report.seeds import (
     with_results,
 )
 from tomnet.support.errors import BadFile
-from tomnet.support.files import write_json
+from tomnet.support.json_files import write_json
 
 NAME, OBSERVERS = "goal-inference", {"2d": "aa", "8d": "bb"}
 FILE = Path("results.json")

@@ -6,7 +6,7 @@ import pytest
 from helpers import contents
 
 from tomnet.support.errors import BadFile
-from tomnet.support.files import read_json, write_json
+from tomnet.support.json_files import read_json, write_json
 from tomnet.support.run_folder import CONFIG, Run, enter_run, read_run
 
 RUN = Run("observer", {"size": 5, "training": {"steps": 10}}, {"command": "tomnet run"})

@@ -17,8 +17,8 @@ import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 
+from ..support.array_files import load_arrays, save_arrays
 from ..support.errors import BadFile, BadSetting, TomnetError, nearest
-from ..support.files import load_arrays, save_arrays
 from ..support.identity import plain
 from ..support.named_arrays import named_arrays, with_arrays
 from ..support.trees import pick

@@ -15,13 +15,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
+from ..support.array_files import load_arrays, save_arrays
 from ..support.errors import BadSetting, TomnetError, nearest
-from ..support.files import RunLock, append_jsonl, load_arrays, save_arrays, truncate_jsonl
 from ..support.identity import plain
 from ..support.interrupts import Interrupted, stop_requests
+from ..support.json_files import append_jsonl, truncate_jsonl
 from ..support.named_arrays import named_arrays, with_arrays
 from ..support.progress import Progress
 from ..support.run_folder import CHECKPOINT, METRICS, Run, enter_run
+from ..support.run_lock import RunLock
 from ..support.streams import BIRTH, CHOOSING, HELD_OUT, TRAINING, WEIGHTS, agent_stream
 from ..support.trees import concatenate, pick
 from ..world.gridworld import SUBGOAL_MAZE, Level, World

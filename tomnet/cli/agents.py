@@ -51,7 +51,7 @@ class Train(TrainingArguments):
         from ..figures import save
         from ..figures.panels import compose_all
         from ..figures.population_training import learning_panels
-        from ..support.files import read_jsonl
+        from ..support.json_files import read_jsonl
         from ..support.provenance import provenance
         from ..support.run_folder import CONFIG, METRICS
 
@@ -111,7 +111,7 @@ class Evaluate:
             from ..figures.agent_episodes import species_panels
             from ..figures.panels import compose_all
             from ..figures.population_evaluation import population_panels
-            from ..support.files import write_json
+            from ..support.json_files import write_json
             from ..support.streams import EVALUATION_STREAM, stream
 
             write_json(self.out / "result.json", result)

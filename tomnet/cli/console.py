@@ -46,7 +46,7 @@ def say(line: str) -> None:
 
 
 def print_json(value: dict[str, Any]) -> None:
-    from ..support.files import json_text  # numpy is not needed for help
+    from ..support.json_files import json_text  # numpy is not needed for help
 
     print(json_text(value))
 

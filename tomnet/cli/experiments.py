@@ -139,7 +139,7 @@ class Evaluate:
         if self.out is not None:
             from ..experiments.run import RESULT
             from ..figures import save_figures
-            from ..support.files import write_json
+            from ..support.json_files import write_json
 
             write_json(self.out / RESULT, result)
             save_figures(result, self.out / "figures")

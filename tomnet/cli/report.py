@@ -29,7 +29,7 @@ class Report:
         from ..experiments.run import OtherAgents
         from ..report.page import build_report
         from ..report.seeds import stored_seeds
-        from ..support.files import write_json
+        from ..support.json_files import write_json
 
         check_writable(self.out)
         seeds = stored_seeds()
@@ -95,7 +95,8 @@ class Results:
     def __call__(self) -> None:
         from ..report.results import read_results, readme_with, results_markdown, slim
         from ..report.seeds import stored_seeds
-        from ..support.files import write_atomically, write_json
+        from ..support.files import write_atomically
+        from ..support.json_files import write_json
 
         if not self.paths:
             raise TomnetError("a file is missing: the results.json of a report, or what `evaluate --json` printed")

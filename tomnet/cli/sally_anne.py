@@ -56,7 +56,7 @@ class SallyAnne:
         from ..experiments.sally_anne.story import Cast, check_past, moral, tell
         from ..figures import save
         from ..figures.story import draw_story
-        from ..support.files import write_json
+        from ..support.json_files import write_json
         from ..support.streams import EVALUATION_STREAM, stream
         from ..world.gridworld import SUBGOAL_MAZE
 

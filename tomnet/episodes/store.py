@@ -8,8 +8,9 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..support.array_files import load_arrays, save_arrays
 from ..support.errors import BadFile
-from ..support.files import FilePath, load_arrays, save_arrays
+from ..support.files import FilePath
 from .episode import Episode
 from .faults import find_fault
 

@@ -23,7 +23,7 @@ from ..ideal.known_agents import ROLLOUTS, KnownAgents
 from ..support.checks import check_between, check_seed, check_writable_file
 from ..support.cpu import check_platform, prepare_cpu
 from ..support.errors import BadFile, TomnetError
-from ..support.files import read_json, write_json
+from ..support.json_files import read_json, write_json
 from ..support.progress import narrated, stage
 from ..support.provenance import provenance
 from ..support.streams import EVALUATION_STREAM, stream

@@ -9,7 +9,7 @@ from typing import Any
 from ..observer.tomnet import ToMnet
 from ..observer.training import train
 from ..support.errors import BadFile, TomnetError, nearest
-from ..support.files import read_json, write_json
+from ..support.json_files import read_json, write_json
 from ..support.named_arrays import digest_of
 from ..support.progress import narrated, stage
 from ..support.provenance import provenance

@@ -21,8 +21,9 @@ from ..observer.config import ObserverConfig
 from ..observer.tomnet import ToMnet
 from ..recordings.recording import ACTIONS, HEADINGS, NOTHING, UNKNOWN, Recording
 from ..recordings.scene import Scene
+from ..support.array_files import load_arrays, save_arrays
 from ..support.errors import BadFile, BadSetting
-from ..support.files import FilePath, load_arrays, save_arrays
+from ..support.files import FilePath
 from ..support.identity import plain
 from ..support.named_arrays import named_arrays, with_arrays
 from .dataset import Schema, make_dataset

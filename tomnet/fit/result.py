@@ -6,7 +6,7 @@ from typing import Any
 
 from ..experiments.claims.statistics import Estimate
 from ..support.errors import BadFile
-from ..support.files import read_json
+from ..support.json_files import read_json
 from ..support.typed_json import Misfit, from_json
 from .scores import Advantage, AgentScore, Reliability, Score
 from .training import Trained

@@ -10,12 +10,13 @@ import numpy as np
 
 from ..recordings.recording import Recording
 from ..support.checks import check_between, check_seed
-from ..support.files import RunLock, write_json
 from ..support.identity import plain
 from ..support.interrupts import stop_requests
+from ..support.json_files import write_json
 from ..support.progress import narrated, stage
 from ..support.provenance import provenance
 from ..support.run_folder import Run, enter_run
+from ..support.run_lock import RunLock
 from .baselines import Favourite, Nearest
 from .dataset import QUERIES, Dataset, make_dataset
 from .features import table_of

@@ -19,8 +19,8 @@ from jaxtyping import Array, Bool, Float, Int
 from ..observer.checkpoint import load_state, save_state
 from ..recordings.recording import UNKNOWN
 from ..support.errors import BadSetting
-from ..support.files import append_jsonl, truncate_jsonl
 from ..support.interrupts import Interrupted
+from ..support.json_files import append_jsonl, truncate_jsonl
 from ..support.progress import Progress
 from ..support.run_folder import CHECKPOINT, METRICS
 from ..support.streams import WEIGHT_STREAM, stream

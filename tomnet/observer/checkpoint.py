@@ -7,8 +7,8 @@ import equinox as eqx
 import jax
 import numpy as np
 
+from ..support.array_files import load_arrays, save_arrays
 from ..support.errors import BadFile, TomnetError
-from ..support.files import load_arrays, save_arrays
 from ..support.identity import differences, plain
 from ..support.named_arrays import named_arrays, with_arrays
 from .config import ObserverConfig

@@ -20,13 +20,14 @@ from jaxtyping import Array, Float, Int, Key, Scalar
 
 from ..episodes.encounter import Encounter
 from ..support.errors import BadSetting, TomnetError
-from ..support.files import RunLock, append_jsonl, truncate_jsonl
 from ..support.identity import plain
 from ..support.interrupts import Interrupted, stop_requests
+from ..support.json_files import append_jsonl, truncate_jsonl
 from ..support.named_arrays import named_arrays, with_arrays
 from ..support.precision import usual_dtype
 from ..support.progress import Progress
 from ..support.run_folder import CHECKPOINT, METRICS, Run, enter_run
+from ..support.run_lock import RunLock
 from ..support.streams import HELD_OUT_STREAM, NOISE_STREAM, TRAIN_STREAM, WEIGHT_STREAM, stream
 from ..support.trees import pick, stack
 from .bottleneck import annealed

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import BufferedReader
 from pathlib import Path
 
+from ..support.array_files import FOREIGN_MAGIC
 from ..support.errors import BadFile, BadSetting, MissingExtra, TomnetError, nearest
-from ..support.files import FOREIGN_MAGIC, FilePath, check_is_new, new_folder, write_atomically
+from ..support.files import FilePath, check_is_new, new_folder, write_atomically
 from . import jsonl, minari, shards, text
 from .recording import BadRecording, Recording, said
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ..support.array_files import load_arrays, save_arrays, stored_format
 from ..support.errors import TomnetError
-from ..support.files import load_arrays, save_arrays, stored_format
 from .recording import DTYPES, LARGEST_SIDE, MOST_STEPS, BadRecording, Recording, said
 
 SUFFIX = ".safetensors"

@@ -22,7 +22,8 @@ from ..figures.architecture import CAPTION, architecture_panel
 from ..figures.numbers import NumberTable, numbers_for
 from ..figures.panels import Panel, compose, render
 from ..figures.style import NOTHING
-from ..support.files import write_atomically, write_json
+from ..support.files import write_atomically
+from ..support.json_files import write_json
 from .pages import html_page, write_pages
 from .results import SIGNS, measured, number_text
 from .seeds import Seeds, on_seeds

@@ -14,7 +14,7 @@ from ..experiments.experiment import Experiment
 from ..experiments.registry import EXPERIMENTS
 from ..figures.style import NOTHING, plain
 from ..support.errors import BadFile, TomnetError
-from ..support.files import read_json
+from ..support.json_files import read_json
 from .seeds import SeedResult, Seeds, all_on_seeds, on_seeds, seeds_table
 
 SIGNS = {"reproduced": "✓", "partly": "◐", "not reproduced": "✗", "waiting": "…", "not evaluated": "–"}

@@ -14,7 +14,7 @@ from typing import Any
 from ..experiments.claims.claim import Verdict
 from ..experiments.registry import EXPERIMENTS
 from ..support.errors import BadFile
-from ..support.files import read_json, write_json
+from ..support.json_files import read_json, write_json
 from ..support.typed_json import Misfit, from_json
 from .pages import DOCS
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from .errors import BadFile
-from .files import LOCK, read_json, write_json
 from .identity import differences
+from .json_files import read_json, write_json
+from .run_lock import LOCK
 from .typed_json import Misfit, from_json
 
 CONFIG, CHECKPOINT, METRICS = "config.json", "checkpoint.safetensors", "metrics.jsonl"

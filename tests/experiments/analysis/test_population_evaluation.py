@@ -13,7 +13,7 @@ from tomnet.experiments.analysis.population_evaluation import PopulationTables, 
 from tomnet.experiments.claims.statistics import mean_interval
 from tomnet.experiments.sally_anne.scenarios import scenario
 from tomnet.support.errors import BadSetting
-from tomnet.support.files import json_text
+from tomnet.support.json_files import json_text
 from tomnet.support.typed_json import from_json
 
 PASSING = """
