@@ -7,11 +7,11 @@ import pytest
 from agents.small import made_up_population
 
 from tomnet.agents.agent import Agent
-from tomnet.agents.led import LedAgent
 from tomnet.agents.oracle import Oracle
 from tomnet.agents.planner import PlannerSpecies
 from tomnet.agents.population import save_population
 from tomnet.agents.random_policy import RandomSpecies
+from tomnet.agents.teacher_forcing import TeacherForced
 from tomnet.experiments.agent_pool import AgentPool
 
 
@@ -58,4 +58,4 @@ def test_of_a_company_there_are_no_more_than_all(pool):
 def test_whoever_has_nothing_to_make_ready_is_itself():
     oracle = Oracle(jnp.int32(0))
     assert oracle.ready() is oracle
-    assert LedAgent(oracle, jnp.arange(3)).ready().agent is oracle
+    assert TeacherForced(oracle, jnp.arange(3)).ready().agent is oracle

@@ -18,7 +18,7 @@ from tomnet.episodes.episode import QueryState
 from tomnet.experiments import experiment
 from tomnet.experiments import run as running
 from tomnet.experiments.agent_pool import AgentPool
-from tomnet.experiments.analysis.examples import plain_episode, plain_snapshot
+from tomnet.experiments.analysis.examples import plain_episode, plain_state
 from tomnet.experiments.analysis.query_fields import every_cell, policy_arrows
 from tomnet.experiments.claims.claim import Claim
 from tomnet.experiments.claims.statistics import UNKNOWN, Estimate
@@ -287,7 +287,7 @@ def a_query() -> QueryState:
 
 
 def test_a_plain_snapshot_has_rows_first():
-    plain = plain_snapshot(a_query())
+    plain = plain_state(a_query())
     assert plain.agent_cell == 3
     assert plain.object_cells == [10, 20, 30, -1]
     assert plain.walls[1, 2] == 1

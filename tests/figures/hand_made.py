@@ -14,14 +14,14 @@ from figures import hand_made_deep, hand_made_minds
 
 from tomnet.experiments import goal_inference, goal_snapshots, greedy_agents, random_agents
 from tomnet.experiments.analysis.comparison import GOALS, Comparison
-from tomnet.experiments.analysis.examples import PlainEpisode, PlainSnapshot
+from tomnet.experiments.analysis.examples import PlainEpisode, PlainState
 from tomnet.experiments.claims.statistics import Estimate
 from tomnet.experiments.experiment import Result
 from tomnet.experiments.random_agents import ALPHAS
 
 SIZE = 11
 WALLS = np.array([[int(row == 4 and 2 <= col <= 7) for col in range(SIZE)] for row in range(SIZE)])
-QUERY = PlainSnapshot(WALLS, agent_cell=60, object_cells=[0, 10, 110, 120])
+QUERY = PlainState(WALLS, agent_cell=60, object_cells=[0, 10, 110, 120])
 TRIP = PlainEpisode(WALLS, agent_cells=[15, 14, 13], object_cells=[12, 40, 90, 5], actions=[2, 2, 2], final_cell=12)
 SNAPSHOT = replace(TRIP, agent_cells=[15], actions=[2], final_cell=14)
 ENVIRONMENT = {"tomnet": "0.1.0", "python": "3.11", "device": "CPU", "cores": 2, "commit": "abc", "agents": 7}

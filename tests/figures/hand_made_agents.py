@@ -7,7 +7,7 @@ import numpy as np
 
 from tomnet.experiments.analysis.agent_episodes import RecordedEpisode, RecordedStep
 from tomnet.experiments.analysis.belief_quality import BeliefQuality, Quality, ReliabilityBin
-from tomnet.experiments.analysis.examples import PlainEpisode, PlainSnapshot
+from tomnet.experiments.analysis.examples import PlainEpisode, PlainState
 from tomnet.experiments.analysis.handedness import Handedness, Hands
 from tomnet.experiments.analysis.performance import Performance
 from tomnet.experiments.analysis.population_evaluation import PopulationTables
@@ -59,7 +59,7 @@ def example(distance: int, change: float) -> SwapExample:
         rows, cols = np.indices((SIZE, SIZE))
         maps = np.stack([(rows + cols) / 100 + sum(cells) / 1e4] * 3)
         belief = np.full((KINDS, SIZE**2 + 1), 1 / (SIZE**2 + 1))
-        return Future(PlainSnapshot(WALLS, 3, cells), policy, belief, maps)
+        return Future(PlainState(WALLS, 3, cells), policy, belief, maps)
 
     same = [0.2] * 5
     return SwapExample(

@@ -7,14 +7,14 @@ from tomnet.experiments.agent_embeddings import FactorReadOut, FactorReadOuts
 from tomnet.experiments.analysis import species_maps, subspecies, table_a1
 from tomnet.experiments.analysis.character_space import Agreement, Dimension, ReadOut
 from tomnet.experiments.analysis.evaluation_set import Met
-from tomnet.experiments.analysis.examples import PlainEpisode, PlainSnapshot
+from tomnet.experiments.analysis.examples import PlainEpisode, PlainState
 from tomnet.experiments.analysis.table_a1 import HEADS, OBSERVERS, PAPER, Cut, LossRow
 from tomnet.experiments.analysis.three_species import PARTS, SPECIES
 from tomnet.experiments.claims.statistics import Estimate
 
 SIZE = 11
 WALLS = np.array([[int(row == 4 and 2 <= col <= 7) for col in range(SIZE)] for row in range(SIZE)])
-QUERY = PlainSnapshot(WALLS, agent_cell=60, object_cells=[0, 10, 110, 120, 64])
+QUERY = PlainState(WALLS, agent_cell=60, object_cells=[0, 10, 110, 120, 64])
 TRIP = PlainEpisode(
     WALLS, agent_cells=[15, 14, 13], object_cells=[12, 40, 90, 5, 100], actions=[2, 2, 2], final_cell=12
 )

@@ -8,7 +8,7 @@ from figures.hand_made_agents import swap_effect
 
 from tomnet.experiments import belief_embeddings, explicit_beliefs, false_beliefs, false_beliefs_mixed, unseen_swaps
 from tomnet.experiments.analysis.belief_forecast import BeliefForecast
-from tomnet.experiments.analysis.examples import PlainEpisode, PlainSnapshot
+from tomnet.experiments.analysis.examples import PlainEpisode, PlainState
 from tomnet.experiments.belief_embeddings import Cloud, Clouds, MixedUp
 from tomnet.experiments.claims.statistics import Estimate
 from tomnet.experiments.sally_anne.specs import MIXED
@@ -108,7 +108,7 @@ def turning_back() -> TurningTable:
     )
 
 
-STATE = PlainSnapshot(WALLS, agent_cell=4, object_cells=[0, 88, 98, 114, -1])
+STATE = PlainState(WALLS, agent_cell=4, object_cells=[0, 88, 98, 114, -1])
 SWAPPED = replace(STATE, object_cells=[88, 0, 98, 114, -1])
 WAY = PlainEpisode(WALLS, agent_cells=[1, 2, 3], object_cells=[0, 88, 98, 114, 4], actions=[3, 3, 3], final_cell=4)
 PICTURE = Picture(distance=4, back=2, preferred=0, episode=WAY, no_swap=STATE, swap=SWAPPED)

@@ -8,7 +8,7 @@ from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 from matplotlib.quiver import Quiver
 
-from tomnet.experiments.analysis.examples import PlainEpisode, PlainSnapshot
+from tomnet.experiments.analysis.examples import PlainEpisode, PlainState
 from tomnet.figures.gridworld import (
     draw_expected_objects,
     draw_occupancy,
@@ -29,7 +29,7 @@ LEVEL = parse_level(
     """,
     WORLD,
 )
-STATE = PlainSnapshot(
+STATE = PlainState(
     walls=np.asarray(LEVEL.walls).astype(int),
     agent_cell=int(LEVEL.start_cell),
     object_cells=np.asarray(LEVEL.object_cells).tolist(),

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from tomnet.experiments.analysis.agent_episodes import RecordedEpisode
-from tomnet.experiments.analysis.examples import PlainSnapshot
+from tomnet.experiments.analysis.examples import PlainState
 from tomnet.experiments.analysis.population_evaluation import PopulationTables
 from tomnet.experiments.claims.statistics import UNKNOWN, NetworkMean
 from tomnet.figures import agent_episodes
@@ -115,7 +115,7 @@ def test_memory_is_drawn_beside_its_absence_species_by_species():
 
 
 def test_a_subgoal_is_a_star_and_no_fifth_letter(axes):
-    state = PlainSnapshot(np.zeros((SIZE, SIZE), int), agent_cell=0, object_cells=[4, -1, 24, 13])
+    state = PlainState(np.zeros((SIZE, SIZE), int), agent_cell=0, object_cells=[4, -1, 24, 13])
     draw_level(axes, with_subgoal(state), grid=False)
     assert sorted(text.get_text() for text in axes.texts) == ["A", "C"]
     (star,) = axes.lines

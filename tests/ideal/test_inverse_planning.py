@@ -14,7 +14,7 @@ from tomnet.episodes.episode import Episode, QueryState
 from tomnet.episodes.rollout import play, rollout
 from tomnet.episodes.targets import targets_from
 from tomnet.ideal import InversePlanner
-from tomnet.ideal.chain import chain_of, snapshot_probability
+from tomnet.ideal.markov_chain import chain_of, snapshot_probability
 from tomnet.ideal.paths import choices, find_paths, policy
 from tomnet.observer.losses import losses_each
 from tomnet.support.errors import BadSetting

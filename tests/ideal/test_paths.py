@@ -9,8 +9,8 @@ import pytest
 
 from tomnet.agents import planner
 from tomnet.agents.planner import PlannerSpecies
+from tomnet.ideal.distinct_plans import find_all_paths
 from tomnet.ideal.paths import action_values, choices, find_paths, policy
-from tomnet.ideal.sharing import find_all_paths
 from tomnet.world.gridworld import MAZE, MOVES, World
 from tomnet.world.levels import parse_level, sample_level
 

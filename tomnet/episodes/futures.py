@@ -10,7 +10,7 @@ from ..agents.actor_critic import DeepAgent
 from ..agents.agent import Agent
 from ..world.gridworld import World
 from .episode import Episode, QueryState
-from .retrace import stand_at_query
+from .replay import stand_at_query
 from .rollout import RolloutState, finish_rollout
 from .targets import Targets, successor_maps, targets_from
 

@@ -37,7 +37,7 @@ from .analysis.comparison import (
     weakest,
     without_past,
 )
-from .analysis.examples import PlainEpisode, PlainSnapshot, first_of, plain_episode, plain_snapshot
+from .analysis.examples import PlainEpisode, PlainState, first_of, plain_episode, plain_state
 from .claims.claim import Claim, verdict
 from .claims.statements import STATEMENTS
 from .claims.statistics import Estimate, bootstrap, captured
@@ -77,7 +77,7 @@ class Example:
     """Fig. 4: what is predicted of one agent, and what it then did."""
 
     past: PlainEpisode
-    query: PlainSnapshot
+    query: PlainState
     action_taken: int
     eaten: int | None
     successor_taken: Float[np.ndarray, "gamma row col"]
@@ -131,7 +131,7 @@ def _example(encounters: Encounter, net: Observed, best: Observed) -> Example:
     chosen = first_of(telling, eaten) or 0
     return Example(
         past=plain_episode(pick(encounters.past, (chosen, 0))),
-        query=plain_snapshot(pick(encounters.query, chosen)),
+        query=plain_state(pick(encounters.query, chosen)),
         action_taken=int(encounters.targets.action[chosen]),
         eaten=int(encounters.targets.consumption[chosen].argmax()) if eaten[chosen] else None,
         successor_taken=np.asarray(encounters.targets.successor[chosen]),

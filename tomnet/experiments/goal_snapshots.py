@@ -38,7 +38,7 @@ from .analysis.comparison import (
     without_past,
 )
 from .analysis.decoding import nearest_neighbour_accuracy
-from .analysis.examples import PlainEpisode, PlainSnapshot, first_of, plain_pair, plain_snapshot
+from .analysis.examples import PlainEpisode, PlainState, first_of, plain_snapshot, plain_state
 from .analysis.query_fields import every_cell, policy_arrows
 from .claims.claim import Claim, if_measured, verdict
 from .claims.statements import STATEMENTS
@@ -122,7 +122,7 @@ class PolicyField:
 class Field:
     """Figs. 5a and 5c: the predicted policy from every cell of one level, after more and more snapshots."""
 
-    query: PlainSnapshot
+    query: PlainState
     snapshots: list[PlainEpisode]
     preferred: int
     fields: list[PolicyField]
@@ -240,8 +240,8 @@ def _field(observer: ToMnet, ideal: InversePlanner, encounters: Encounter, prefe
         fields.append(
             PolicyField(past, policy_arrows(np.exp(np.asarray(predictions.action))), policy_arrows(exact_field))
         )
-    snapshots = [plain_pair(pick(first.past, (0, i))) for i in range(max(FIELD_PAST))]
-    return Field(plain_snapshot(query), snapshots, int(preferred[shown]), fields)
+    snapshots = [plain_snapshot(pick(first.past, (0, i))) for i in range(max(FIELD_PAST))]
+    return Field(plain_state(query), snapshots, int(preferred[shown]), fields)
 
 
 def _claims(tables: Tables) -> list[Claim]:

@@ -35,7 +35,7 @@ from .analysis.comparison import (
     without_past,
 )
 from .analysis.decoding import area_under_curve, logistic_scores
-from .analysis.examples import PlainEpisode, PlainSnapshot, first_of, plain_episode, plain_snapshot
+from .analysis.examples import PlainEpisode, PlainState, first_of, plain_episode, plain_state
 from .analysis.query_fields import every_cell
 from .claims.claim import Claim, if_measured, verdict
 from .claims.statements import STATEMENTS
@@ -92,7 +92,7 @@ class Example:
     """Fig. 6: one past trajectory, and the object expected from every cell of the next level."""
 
     past: PlainEpisode
-    query: PlainSnapshot
+    query: PlainState
     network: Float[np.ndarray, "cell object"]
     ideal: Float[np.ndarray, "cell object"]
 
@@ -179,7 +179,7 @@ def _example(observer: ToMnet, ideal: InversePlanner, encounters: Encounter, cho
     weights = ideal.posterior(one.past, one.past_real)
     return Example(
         past=plain_episode(pick(one.past, (0, 0))),
-        query=plain_snapshot(query),
+        query=plain_state(query),
         network=eats(predictions),
         ideal=np.asarray(ideal.consumption_field(weights, one.query))[0].reshape(MAZE.cells, -1),
     )

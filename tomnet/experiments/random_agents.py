@@ -26,7 +26,7 @@ from ..support.trees import pick
 from ..world.gridworld import ACTIONS, MAZE
 from .analysis.comparison import seen_only
 from .analysis.decoding import linear_fit, nearest_neighbour_accuracy
-from .analysis.examples import PlainEpisode, PlainSnapshot, plain_pair, plain_snapshot
+from .analysis.examples import PlainEpisode, PlainState, plain_snapshot, plain_state
 from .claims.claim import Claim, verdict
 from .claims.statements import STATEMENTS
 from .claims.statistics import Estimate, bootstrap, mean_interval, share_interval
@@ -142,7 +142,7 @@ class Example:
     """Fig. 2: one past episode, one query, and what the observers of two species make of them."""
 
     past: PlainEpisode
-    query: PlainSnapshot
+    query: PlainState
     predictions: dict[str, list[float]]  # by observer
 
 
@@ -274,7 +274,7 @@ def _embedding(observers: dict[str, ToMnet], met: dict) -> Embedding:
 def _example(observers: dict[str, ToMnet], met: dict) -> Example:
     encounters = pick(met[MIXTURE[0], 1], slice(1))
     predictions = {name_of((a,)): predict(observers[name_of((a,))], encounters)[1][0].tolist() for a in MIXTURE}
-    return Example(plain_pair(pick(encounters.past, (0, 0))), plain_snapshot(pick(encounters.query, 0)), predictions)
+    return Example(plain_snapshot(pick(encounters.past, (0, 0))), plain_state(pick(encounters.query, 0)), predictions)
 
 
 def distance_from_bayes(row: Likelihood) -> Estimate:

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import Patch
 
 from ..experiments.analysis.agent_episodes import RecordedEpisode
-from ..experiments.analysis.examples import PlainSnapshot
+from ..experiments.analysis.examples import PlainState
 from ..support.files import write_atomically
 from ..world.levels import LETTERS
 from . import style
@@ -119,7 +119,7 @@ def draw_moment(axes: Axes, recorded: RecordedEpisode, time: int) -> None:
     step, size = recorded.steps[time], len(recorded.walls)
     draw_level(
         axes,
-        with_subgoal(PlainSnapshot(recorded.walls, step.agent_cell, step.object_cells)),
+        with_subgoal(PlainState(recorded.walls, step.agent_cell, step.object_cells)),
         title=_title(recorded, time),
     )
     draw_fog(axes, step.visibility)

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure, SubFigure
 
 from ..asking.answer import Answer
 from ..experiments.analysis.answer_example import AnswerExample
-from ..experiments.analysis.examples import PlainEpisode, PlainSnapshot
+from ..experiments.analysis.examples import PlainEpisode, PlainState
 from . import style
 from .gridworld import draw_agent, draw_occupancy, draw_query, draw_trajectory
 from .panels import Panel, compose
@@ -38,7 +38,7 @@ _ALT = {
 }
 
 
-def _levels(place: SubFigure, past: list[PlainEpisode], query: PlainSnapshot) -> None:
+def _levels(place: SubFigure, past: list[PlainEpisode], query: PlainState) -> None:
     *before, now = np.atleast_1d(place.subplots(1, len(past) + 1))
     for axes, episode in zip(before, past, strict=True):
         draw_trajectory(axes, episode, title="past")
@@ -57,7 +57,7 @@ def _bars(place: SubFigure, said: Answer) -> None:
     every[0].set_ylabel("probability")
 
 
-def _map(place: SubFigure, said: Answer, query: PlainSnapshot) -> None:
+def _map(place: SubFigure, said: Answer, query: PlainState) -> None:
     axes, shares = place.subplots(), said.successor[GAMMA]
     draw_occupancy(axes, query, shares, largest=float(shares.max()), title=f"successor map, γ = {GAMMA}")
     draw_agent(axes, query.agent_cell, len(query.walls))

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
-from ..experiments.analysis.examples import PlainEpisode, PlainSnapshot
+from ..experiments.analysis.examples import PlainEpisode, PlainState
 from . import style
 from .gridworld import draw_level, draw_query, draw_trajectory
 from .panels import Panel, compose
@@ -32,8 +32,8 @@ PAST = PlainEpisode(
     WALLS, agent_cells=[2, 1, 0, 5, 10, 15], object_cells=[9, 20], actions=[2, 2, 1, 1, 1, 1], final_cell=20
 )
 RECENT = PlainEpisode(WALLS, agent_cells=[18], object_cells=[4, 21], actions=[2], final_cell=17)
-QUERY = PlainSnapshot(WALLS, agent_cell=17, object_cells=[4, 21])
-EMPTY = PlainSnapshot(np.zeros_like(WALLS), agent_cell=0, object_cells=[])
+QUERY = PlainState(WALLS, agent_cell=17, object_cells=[4, 21])
+EMPTY = PlainState(np.zeros_like(WALLS), agent_cell=0, object_cells=[])
 
 
 def architecture_figure() -> Figure:
@@ -81,9 +81,7 @@ def _draw(place: SubFigure) -> None:
         axes.text(x, 30.2, text, ha="center", va="bottom", fontsize=8)
 
 
-def _level(
-    place: SubFigure, corner: tuple[Number, Number], state: PlainSnapshot | PlainEpisode, draw: Callable
-) -> None:
+def _level(place: SubFigure, corner: tuple[Number, Number], state: PlainState | PlainEpisode, draw: Callable) -> None:
     left, bottom = corner
     inset = place.add_axes((left / 34, (bottom + 1.6) / 33, 6 / 34, 6 / 33))
     draw(inset, state)

@@ -8,7 +8,7 @@ from matplotlib.colors import PowerNorm
 from matplotlib.figure import SubFigure
 from matplotlib.patches import Rectangle
 
-from ..experiments.analysis.examples import PlainSnapshot
+from ..experiments.analysis.examples import PlainState
 from ..experiments.explicit_beliefs import Tables
 from ..experiments.sally_anne.swap_curves import Curves, Who
 from ..experiments.sally_anne.swap_examples import SwapExample, SwapExamples
@@ -88,7 +88,7 @@ def _maps(place: SubFigure, examples: SwapExamples, what: str) -> None:
             columns[row, 0].set_ylabel(LETTERS[kind], rotation=0, labelpad=6, weight="bold")
 
 
-def _belief(axes: Axes, state: PlainSnapshot, belief: np.ndarray, kind: int) -> None:
+def _belief(axes: Axes, state: PlainState, belief: np.ndarray, kind: int) -> None:
     """Where an object is believed to be: the darker, the surer; its frame is where it is."""
     size = len(state.walls)
     draw_level(axes, dataclasses.replace(state, object_cells=[]), grid=False)

@@ -14,12 +14,12 @@ from matplotlib.collections import PatchCollection
 from matplotlib.colors import LinearSegmentedColormap, PowerNorm
 from matplotlib.patches import Circle, FancyArrowPatch, Rectangle
 
-from ..experiments.analysis.examples import PlainEpisode, PlainSnapshot
+from ..experiments.analysis.examples import PlainEpisode, PlainState
 from ..world.gridworld import MOVES
 from ..world.levels import LETTERS
 from .style import BLUE, GRID, HAPPENED, IDEAL, NETWORK, OBJECTS, VERMILLION, WALL, number, object_colour, tint
 
-State = TypeVar("State", PlainSnapshot, PlainEpisode)
+State = TypeVar("State", PlainState, PlainEpisode)
 SUBGOAL = len(OBJECTS)  # it comes after the four objects
 SURELY_NOTHING = 0.02  # below this, from a cell without a way out, no object is worth naming
 OCCUPANCY = LinearSegmentedColormap.from_list(
@@ -30,7 +30,7 @@ FAINTEST_BELIEF = 0.003  # what remains below is spread too thin to be seen
 CHANGE = LinearSegmentedColormap.from_list("change", [VERMILLION, "white", BLUE])
 
 
-def draw_level(axes: Axes, state: PlainSnapshot | PlainEpisode, *, title: str = "", grid: bool = True) -> None:
+def draw_level(axes: Axes, state: PlainState | PlainEpisode, *, title: str = "", grid: bool = True) -> None:
     """Walls dark, objects as coloured squares with their letters. `state`: a plain snapshot or episode.
 
     A subgoal is no object like the others: `with_subgoal` sets it apart, and it is drawn as a star.
@@ -123,7 +123,7 @@ def draw_field_of_view(axes: Axes, cell: int, reach: int, size: int) -> None:
     )
 
 
-def draw_query(axes: Axes, query: PlainSnapshot, *, title: str = "") -> None:
+def draw_query(axes: Axes, query: PlainState, *, title: str = "") -> None:
     draw_level(axes, query, title=title)
     draw_agent(axes, query.agent_cell, len(query.walls))
 
@@ -161,7 +161,7 @@ def draw_trajectory(axes: Axes, episode: PlainEpisode, *, title: str = "", width
     axes.plot(cols[0], rows[0], "o", color=HAPPENED, markersize=3.5, zorder=7, path_effects=halo)
 
 
-def draw_policy_arrows(axes: Axes, state: PlainSnapshot, arrows, *, colour=NETWORK, title: str = "") -> None:
+def draw_policy_arrows(axes: Axes, state: PlainState, arrows, *, colour=NETWORK, title: str = "") -> None:
     """The resultant vector of a policy, in (row, col) steps, wherever an agent can stand."""
     draw_level(axes, state, title=title)
     size = len(state.walls)
@@ -187,7 +187,7 @@ def draw_policy_arrows(axes: Axes, state: PlainSnapshot, arrows, *, colour=NETWO
     )
 
 
-def draw_expected_objects(axes: Axes, state: PlainSnapshot, probabilities, *, title: str = "") -> None:
+def draw_expected_objects(axes: Axes, state: PlainState, probabilities, *, title: str = "") -> None:
     """Each cell tinted and lettered by the object most likely to be eaten from there; surer is stronger."""
     draw_level(axes, state, title=title, grid=False)
     size = len(state.walls)
@@ -213,7 +213,7 @@ def draw_expected_objects(axes: Axes, state: PlainSnapshot, probabilities, *, ti
         )
 
 
-def draw_occupancy(axes: Axes, state: PlainSnapshot, occupancy, *, largest: float, title: str = "") -> None:
+def draw_occupancy(axes: Axes, state: PlainState, occupancy, *, largest: float, title: str = "") -> None:
     """A successor map: the darker, the more time. Square-root shading lets small shares be seen."""
     draw_level(axes, state, title=title, grid=False)
     shares = np.ma.masked_where(np.asarray(state.walls, bool), np.asarray(occupancy, float))
@@ -277,7 +277,7 @@ def draw_swap(axes: Axes, before: Sequence[int], after: Sequence[int], size: int
             axes.add_patch(arrow)
 
 
-def draw_change(axes: Axes, state: PlainSnapshot, change, *, largest: float, title: str = ""):
+def draw_change(axes: Axes, state: PlainState, change, *, largest: float, title: str = ""):
     """What a map has gained (blue) and lost (vermillion); the artist, for a colour bar."""
     draw_level(axes, state, title=title, grid=False)
     shares = np.ma.masked_where(np.asarray(state.walls, bool), np.asarray(change, float))

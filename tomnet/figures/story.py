@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..experiments.analysis.examples import PlainSnapshot
+from ..experiments.analysis.examples import PlainState
 from ..experiments.sally_anne.story import Story
 from ..world.gridworld import ACTIONS, MOVES
 from ..world.levels import LETTERS
@@ -109,7 +109,7 @@ def _outlook(axes: Axes, story: Story, occupancy: np.ndarray, policy: list[float
     _say(axes, _in_words(policy))
 
 
-def _policy(axes: Axes, state: PlainSnapshot, policy: list[float], colour: style.Colour) -> None:
+def _policy(axes: Axes, state: PlainState, policy: list[float], colour: style.Colour) -> None:
     """An arrow for each move from the agent's cell, as long as it is likely."""
     row, col = divmod(state.agent_cell, len(state.walls))
     for probability, (down, right) in zip(policy, MOVES):

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import SubFigure
 
-from ..experiments.analysis.examples import PlainSnapshot
+from ..experiments.analysis.examples import PlainState
 from ..experiments.analysis.subspecies import ClusteredNetwork, Fields, Subspecies
 from . import style
 from .gridworld import draw_policy_arrows
@@ -168,7 +168,7 @@ def shade(divergence: float, largest: float) -> tuple[float, float, float]:
     return style.tint(style.NETWORK, 0.25 + 0.75 * float(divergence) / max(largest, 1e-12))
 
 
-def standing_only(query: PlainSnapshot, values: list) -> list:
+def standing_only(query: PlainState, values: list) -> list:
     """Values of the cells where arrows are drawn, in their order."""
     walls, things = query.walls.astype(bool).reshape(-1), set(query.object_cells)
     return [value for cell, value in enumerate(values) if not walls[cell] and cell not in things]

@@ -12,10 +12,10 @@ from ..agents.actor_critic import DeepAgent
 from ..episodes.episode import NONE, Episode, QueryState
 from ..episodes.futures import futures_from, queried_policy
 from ..episodes.predictions import Predictions
-from ..episodes.retrace import stand_at_query
+from ..episodes.replay import stand_at_query
 from ..support.trees import pick
 from ..world.gridworld import ACTIONS, World
-from .sharing import in_chunks, side_by_side
+from .batching import in_chunks, side_by_side
 
 LEAST = 1e-12  # a probability whose logarithm is asked for
 

@@ -22,10 +22,11 @@ from ..episodes.targets import GAMMAS
 from ..support.errors import BadSetting
 from ..support.trees import pick
 from ..world.gridworld import ACTIONS, World
-from .chain import arrivals, chain_of, consumption_everywhere, snapshot_probability, successor_maps
+from .batching import chunks, in_chunks
+from .distinct_plans import LEVELS, PlanForecast, find_all_paths, forecast_each_plan
+from .markov_chain import arrivals, chain_of, consumption_everywhere, snapshot_probability, successor_maps
 from .particles import spread_particles
 from .paths import Paths, choices, object_at, policy, standing_cells
-from .sharing import LEVELS, PlanForecast, chunks, find_all_paths, forecast_each_plan, in_chunks
 
 ENCOUNTERS = 256  # how many are worked on at a time
 PARTICLES = 1024  # four times as many change no loss by more than 0.001 nats

@@ -20,12 +20,12 @@ from ..episodes.encounter import Encounter
 from ..episodes.episode import Episode, QueryState, Snapshot
 from ..episodes.history import History
 from ..episodes.predictions import Predictions
-from ..episodes.retrace import retrace
+from ..episodes.replay import replay
 from ..support.errors import BadSetting
 from ..support.trees import pick
 from ..world.gridworld import World
+from .batching import in_chunks, side_by_side
 from .forecast import forecast_mixture, mixed_predictions, not_begun
-from .sharing import in_chunks, side_by_side
 
 ROLLOUTS = 64  # of each agent that might be the one, from each query
 NEGLIGIBLE = 0.01  # posterior probability that predictions may leave out, all agents together
@@ -167,4 +167,4 @@ def _distinct(episodes: Episode) -> tuple[Int[np.ndarray, "distinct"], Int[np.nd
 @eqx.filter_jit
 def _log_likelihoods(episodes: Episode, agent: DeepAgent, world: World) -> Float[Array, "episode"]:
     acting = agent.ready()
-    return jax.vmap(lambda episode: retrace(acting, episode, world).log_likelihood)(episodes)
+    return jax.vmap(lambda episode: replay(acting, episode, world).log_likelihood)(episodes)

@@ -9,19 +9,19 @@ from ...asking.answer import Answer
 from ...asking.inputs import Asked
 from ...episodes.episode import Snapshot
 from ...support.trees import pick
-from .examples import PlainEpisode, PlainSnapshot, plain_episode, plain_pair, plain_snapshot
+from .examples import PlainEpisode, PlainState, plain_episode, plain_snapshot, plain_state
 
 
 @dataclasses.dataclass(frozen=True)
 class AnswerExample:
     past: list[PlainEpisode]
-    query: PlainSnapshot
+    query: PlainState
     said: Answer
 
 
 def answer_example(agent: AgentModel, state: Asked) -> AnswerExample:
     episode = agent.begin(state)
     past, count = agent.history.past, int(np.sum(agent.history.past_real))
-    plain = plain_pair if isinstance(past, Snapshot) else plain_episode
+    plain = plain_snapshot if isinstance(past, Snapshot) else plain_episode
     seen = [plain(pick(past, (0, number))) for number in range(count)]
-    return AnswerExample(seen, plain_snapshot(pick(episode.state, 0)), episode.ask())
+    return AnswerExample(seen, plain_state(pick(episode.state, 0)), episode.ask())

@@ -10,7 +10,7 @@ from ...world.gridworld import destination
 
 
 @dataclasses.dataclass(frozen=True)
-class PlainSnapshot:
+class PlainState:
     walls: Int[np.ndarray, "row col"]  # 1: a wall
     agent_cell: int
     object_cells: list[int]
@@ -37,9 +37,9 @@ def first_of(*wishes: np.ndarray) -> int | None:
     return next((int(np.argmax(wish)) for wish in wishes if wish.any()), None)
 
 
-def plain_snapshot(state: QueryState) -> PlainSnapshot:
+def plain_state(state: QueryState) -> PlainState:
     walls, objects = np.asarray(state.walls).astype(int), np.asarray(state.object_cells)
-    return PlainSnapshot(walls, int(state.agent_cell), objects.tolist())
+    return PlainState(walls, int(state.agent_cell), objects.tolist())
 
 
 def plain_episode(episode: Episode) -> PlainEpisode:
@@ -53,7 +53,7 @@ def plain_episode(episode: Episode) -> PlainEpisode:
     )
 
 
-def plain_pair(snapshot: Snapshot) -> PlainEpisode:
+def plain_snapshot(snapshot: Snapshot) -> PlainEpisode:
     """A snapshot as figures draw it: one step, to where it leads."""
     final_cell, _ = destination(snapshot.walls, snapshot.agent_cell, snapshot.action)
     return PlainEpisode(

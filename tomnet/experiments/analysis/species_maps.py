@@ -17,7 +17,7 @@ from ...world.gridworld import SUBGOAL_MAZE
 from ...world.levels import draw_levels
 from ..claims.divergence import jensen_shannon
 from .evaluation_set import EvaluationSet, predict_everything
-from .examples import PlainEpisode, PlainSnapshot, plain_episode, plain_snapshot
+from .examples import PlainEpisode, PlainState, plain_episode, plain_state
 from .three_species import SPECIES
 
 MAP_LEVELS, MAP_ROLLOUTS, SHOWN_OBJECT = 12, 64, 0
@@ -36,7 +36,7 @@ class Maps:
     """Where one agent of each species is expected to go from one start, beside where its rollouts go."""
 
     rule: str
-    query: PlainSnapshot
+    query: PlainState
     preferred: int
     past: int
     rollouts: int
@@ -71,7 +71,7 @@ def species_maps(key: Key[Scalar, ""], observer: ToMnet, met: EvaluationSet, rea
     return Maps(
         rule=f"of {MAP_LEVELS} levels the one on which the three agents' own maps differ most, "
         f"for discount {GAMMAS[-1]}; the first held-out network of each species, preferring the same object",
-        query=plain_snapshot(pick(query, level)),
+        query=plain_state(pick(query, level)),
         preferred=SHOWN_OBJECT,
         past=int(met.encounters.past_real[0].sum()),
         rollouts=MAP_ROLLOUTS,

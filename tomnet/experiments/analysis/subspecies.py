@@ -16,7 +16,7 @@ from ..claims.divergence import jensen_shannon
 from ..claims.statistics import Estimate, mean_interval
 from .character_space import Agreement, Clusters, Dimension, Posteriors, agreement, shown_pair, two_clusters
 from .evaluation_set import EvaluationSet, predict_everything
-from .examples import PlainSnapshot, plain_snapshot
+from .examples import PlainState, plain_state
 from .handedness import index_interval, moves_along_walls
 from .performance import behave
 from .query_fields import every_cell, policy_arrows
@@ -62,7 +62,7 @@ class Subspecies:
 class ShownField:
     """Resultant vectors of the policies expected at the two clusters' means, and D_JS between those policies."""
 
-    query: PlainSnapshot
+    query: PlainState
     one: Float[np.ndarray, "cell 2"]
     other: Float[np.ndarray, "cell 2"]
     divergence: Float[np.ndarray, "cell"]
@@ -147,7 +147,7 @@ def fields_table(key: Key[Scalar, ""], observer: ToMnet, clusters: Clusters) -> 
         one, other = (policy_arrows(policy) for policy in policies)
         turns.append([circulation(arrows, query) for arrows in (one, other)])
         if number < SHOWN_LEVELS:
-            shown.append(ShownField(plain_snapshot(query), one, other, jensen_shannon(*policies)))
+            shown.append(ShownField(plain_state(query), one, other, jensen_shannon(*policies)))
     turns = np.array(turns)
     return Fields(
         shown=shown,

@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Array, Int
 
 from ...agents.actor_critic import DeepAgent
-from ...agents.led import LedAgent
+from ...agents.teacher_forcing import TeacherForced
 from ...episodes.episode import Episode
 from ...episodes.rollout import RolloutState, at_the_subgoal, continue_rollout, start_rollout
 from ...ideal.paths import find_paths
@@ -174,7 +174,7 @@ def lead(
     """The agent led to the subgoal of each level, its memory running: the way, and where it then stands."""
 
     def one(level: Level, actions) -> tuple[Episode, RolloutState]:
-        led = LedAgent(agent, actions)
+        led = TeacherForced(agent, actions)
         start = start_rollout(led, level, world)
         # its actions are certain and nothing else is drawn, so any key will do
         partial_rollout = continue_rollout(jax.random.key(0), led, start, world, actions.shape[0], stop=at_the_subgoal)

@@ -20,7 +20,7 @@ from ...support.progress import stage
 from ...support.trees import pick
 from ...world.gridworld import ACTIONS, SUBGOAL_MAZE, World
 from ...world.levels import LETTERS
-from ..analysis.examples import PlainEpisode, PlainSnapshot, plain_episode, plain_snapshot
+from ..analysis.examples import PlainEpisode, PlainState, plain_episode, plain_state
 from .counterfactuals import check_observer, predict_counterfactuals
 from .natural_swaps import FUTURE_ROLLOUTS, watch
 from .scenarios import DISTANCES, Scenario, drawing, orientations, scenario
@@ -36,7 +36,7 @@ LONG_RUN = GAMMAS.index(0.9)  # some ten steps ahead
 class Mind:
     """One of the two worlds: what the agent will do and believes, and what the observer says of it."""
 
-    state: PlainSnapshot
+    state: PlainState
     policy: list[float]
     belief: Float[np.ndarray, "kind place"]
     predicted_policy: list[float]
@@ -156,7 +156,7 @@ def tell(
         assert told.action is not None
         assert told.successor is not None
         return Mind(
-            state=plain_snapshot(pick(asked, (number, 0))),
+            state=plain_state(pick(asked, (number, 0))),
             policy=np.asarray(policy[0], float).tolist(),
             belief=np.asarray(belief[0], float),
             predicted_policy=np.asarray(told.action[number, 0], float).tolist(),

@@ -13,7 +13,7 @@ from ...episodes.rollout import RolloutState
 from ...episodes.targets import GAMMAS
 from ...support.trees import pick
 from ...world.gridworld import World
-from ..analysis.examples import PlainEpisode, PlainSnapshot, first_of, plain_episode, plain_snapshot
+from ..analysis.examples import PlainEpisode, PlainState, first_of, plain_episode, plain_state
 from .swap_effects import Pairs, after_swap, look_around, without_swaps
 from .visibility import distance, visibility_map
 
@@ -25,7 +25,7 @@ LONG_WAY = 5  # steps to the subgoal: enough of a way to be looked at
 class Future:
     """One of the two worlds, and how it goes on."""
 
-    state: PlainSnapshot
+    state: PlainState
     policy: list[float]  # of the next action
     belief: Float[np.ndarray, "kind place"]  # as the agent reports it
     successor: Float[np.ndarray, "gamma row col"]  # the mean of its rollouts
@@ -146,7 +146,7 @@ def _future(key: Key[Scalar, ""], agent: DeepAgent, rollout_state: RolloutState,
     policy, belief = look_around(agent, alone, world)
     maps = empirical_successors(key, agent, rollout_state, world, rollouts)
     return Future(
-        state=plain_snapshot(QueryState(state.walls, state.agent_cell, state.object_cells)),
+        state=plain_state(QueryState(state.walls, state.agent_cell, state.object_cells)),
         policy=np.asarray(policy[0], float).tolist(),
         belief=np.asarray(belief[0], float),
         successor=np.asarray(maps, float),

@@ -16,7 +16,7 @@ from ...support.progress import stage
 from ...support.trees import pick, stack
 from ...world.gridworld import ACTIONS, World
 from ..agent_pool import AgentPool
-from ..analysis.examples import PlainEpisode, PlainSnapshot, plain_episode, plain_snapshot
+from ..analysis.examples import PlainEpisode, PlainState, plain_episode, plain_state
 from ..claims.statistics import UNKNOWN, Estimate, mean_interval
 from .counterfactuals import check_observer, predict_counterfactuals
 from .natural_swaps import watch
@@ -142,8 +142,8 @@ class Picture:
     back: int
     preferred: int
     episode: PlainEpisode
-    no_swap: PlainSnapshot
-    swap: PlainSnapshot
+    no_swap: PlainState
+    swap: PlainState
 
 
 def pictures(scenarios: list[Scenario], agent: DeepAgent, world: World) -> list[Picture]:
@@ -157,8 +157,8 @@ def pictures(scenarios: list[Scenario], agent: DeepAgent, world: World) -> list[
             back=each.back,
             preferred=int(agent.preferred),
             episode=plain_episode(pick(way, number)),
-            no_swap=plain_snapshot(pick(asked, (0, number))),
-            swap=plain_snapshot(pick(asked, (1, number))),
+            no_swap=plain_state(pick(asked, (0, number))),
+            swap=plain_state(pick(asked, (1, number))),
         )
         for number, each in enumerate(shown)
     ]

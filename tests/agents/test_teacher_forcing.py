@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from tomnet.agents.led import LedAgent
+from tomnet.agents.teacher_forcing import TeacherForced
 from tomnet.episodes.rollout import at_the_subgoal, continue_rollout, start_rollout
 from tomnet.world.gridworld import ACTIONS, World
 from tomnet.world.levels import parse_level
@@ -34,7 +34,7 @@ class Stubborn(eqx.Module):
 
 
 def test_it_goes_where_it_is_led_and_remembers_the_way():
-    led = LedAgent(Stubborn(), jnp.array([3, 3, 4, 4]))
+    led = TeacherForced(Stubborn(), jnp.array([3, 3, 4, 4]))
     partial_rollout = continue_rollout(
         jax.random.key(0), led, start_rollout(led, parse_level(LEVEL, WORLD), WORLD), WORLD, 4, stop=at_the_subgoal
     )
@@ -46,7 +46,7 @@ def test_it_goes_where_it_is_led_and_remembers_the_way():
 
 
 def test_left_alone_it_does_as_it_likes():
-    led = LedAgent(Stubborn(), jnp.array([3, 3]))
+    led = TeacherForced(Stubborn(), jnp.array([3, 3]))
     end = continue_rollout(jax.random.key(0), led, start_rollout(led, parse_level(LEVEL, WORLD), WORLD), WORLD, 2).end
     policy, _ = Stubborn().policy(end.memory, end.state, end.last, WORLD)
     assert policy.tolist() == [0, 0, 0, 0, 1]

@@ -1,10 +1,10 @@
-"""Work done once for many: particles with the same plan on a level share a forecast, chunks share a program.
+"""Work done once for many: particles with the same plan on a level share a forecast.
 
 The number of distinct plans is different on every level, so this part is NumPy around compiled functions of
 fixed shapes.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -16,6 +16,7 @@ from jaxtyping import Array, Bool, Int, UInt32
 from ..agents.planner import Planner
 from ..support.trees import pick
 from ..world.gridworld import ACTIONS, World
+from .batching import in_chunks
 from .paths import Paths, best_actions, choices, find_paths, standing_cells
 
 LEVELS, CHAINS = 64, 512  # how many are worked on at a time
@@ -98,29 +99,6 @@ def fingerprint(paths: Paths, agent: Planner, world: World) -> UInt32[Array, "2"
     best = best_actions(choices(paths), agent, world) & standing_cells(paths)
     bits = (best * (1 << jnp.arange(len(ACTIONS), dtype=jnp.uint32))[:, None]).sum(0)
     return (bits * jnp.asarray(weights)).sum(-1, dtype=jnp.uint32)
-
-
-def side_by_side(*, cpu: int, gpu: int) -> int:
-    """What fits a processor's caches, and what keeps a GPU busy."""
-    return cpu if jax.default_backend() == "cpu" else gpu
-
-
-def chunks(count: int, size: int) -> Iterator[slice]:
-    return (slice(start, min(start + size, count)) for start in range(0, count, size))
-
-
-def in_chunks(function: Callable[..., Any], size: int, batched: tuple[Any, ...], *shared: Any) -> Any:
-    """`function(*batched, *shared)`, `size` of the batch at a time: bounded memory, one compiled shape.
-
-    The last chunk is filled up with copies of its last element, whose results are dropped.
-    """
-    batched = jax.tree.map(np.asarray, batched)
-    count = jax.tree.leaves(batched)[0].shape[0]
-    results = []
-    for part in chunks(count, size):
-        index = np.minimum(np.arange(part.start, part.start + size), count - 1)
-        results.append(function(*pick(batched, index), *shared))
-    return jax.tree.map(lambda *parts: np.concatenate([np.asarray(part) for part in parts])[:count], *results)
 
 
 @eqx.filter_jit

@@ -16,7 +16,7 @@ from ..world.gridworld import World, destination
 from .paths import MOVING, Paths, blocked_moves, object_at, offsets, standing_cells
 
 
-class Chain(eqx.Module):
+class MarkovChain(eqx.Module):
     """The flow of probability out of each cell of one level. A blocked move is part of staying."""
 
     flow: Float[Array, "action cell"]
@@ -37,14 +37,14 @@ class Chain(eqx.Module):
         return mean
 
 
-def chain_of(paths: Paths, policy: Float[Array, "action cell"]) -> Chain:
+def chain_of(paths: Paths, policy: Float[Array, "action cell"]) -> MarkovChain:
     blocked = blocked_moves(paths.walls)
     moving = jnp.where(blocked, 0.0, policy[:MOVING])
     staying = policy[MOVING:] + jnp.where(blocked, policy[:MOVING], 0.0).sum(0)
-    return Chain(jnp.concatenate([moving, staying]), object_at(paths).any(0))
+    return MarkovChain(jnp.concatenate([moving, staying]), object_at(paths).any(0))
 
 
-def arrivals(chain: Chain, start: Float[Array, "cell"], world: World) -> Float[Array, "time cell"]:
+def arrivals(chain: MarkovChain, start: Float[Array, "cell"], world: World) -> Float[Array, "time cell"]:
     """The probability of arriving in each cell at each time up to the step limit; none after the end."""
 
     def step(arrived, _):
@@ -55,7 +55,7 @@ def arrivals(chain: Chain, start: Float[Array, "cell"], world: World) -> Float[A
     return jnp.concatenate([start[None], later])
 
 
-def expected_worth(chain: Chain, ended: Float[Array, "time cell"]) -> Float[Array, "time cell"]:
+def expected_worth(chain: MarkovChain, ended: Float[Array, "time cell"]) -> Float[Array, "time cell"]:
     """What to expect on arriving in each cell at each time, when ending at T in c is worth `ended[T, c]`."""
 
     def back(worth, ended):
@@ -66,7 +66,7 @@ def expected_worth(chain: Chain, ended: Float[Array, "time cell"]) -> Float[Arra
     return jnp.concatenate([earlier, ended[-1:]])
 
 
-def consumption_everywhere(chain: Chain, paths: Paths, world: World) -> Float[Array, "object cell"]:
+def consumption_everywhere(chain: MarkovChain, paths: Paths, world: World) -> Float[Array, "object cell"]:
     """The probability that each object is eaten before the end, with each cell as the start."""
 
     def of_object(here):
@@ -76,7 +76,7 @@ def consumption_everywhere(chain: Chain, paths: Paths, world: World) -> Float[Ar
     return jax.vmap(of_object)(object_at(paths))
 
 
-def successor_maps(chain: Chain, arrived: Float[Array, "time cell"], world: World) -> Float[Array, "gamma cell"]:
+def successor_maps(chain: MarkovChain, arrived: Float[Array, "time cell"], world: World) -> Float[Array, "gamma cell"]:
     """The expected maps of `episodes.targets`, where each trajectory is normalised by its own length T:
 
     E[ sum_t gamma^t 1[at c] / Z(T) ] = sum_t gamma^t P(arrive in c at t) E[ 1 / Z(T) | arrived in c at t ].
@@ -92,7 +92,7 @@ def successor_maps(chain: Chain, arrived: Float[Array, "time cell"], world: Worl
 
 
 def snapshot_probability(
-    chain: Chain,
+    chain: MarkovChain,
     paths: Paths,
     policy: Float[Array, "action cell"],
     cell: Int[Array, ""],

@@ -1,4 +1,4 @@
-"""An agent led along an episode that is already known: how likely it was to act so, and what it then remembers.
+"""An agent replays an episode: how likely it was to act so, and what it then remembers.
 
 An agent's memory is not recorded. But it depends on nothing beside what the agent saw and did, so that it can be
 worked out again, for the agent whose episode this is and for any other in its place.
@@ -17,7 +17,7 @@ from .episode import Episode, QueryState
 from .rollout import RolloutState
 
 
-class Retraced(eqx.Module):
+class Replayed(eqx.Module):
     """Where an agent is after an episode that it was led along."""
 
     log_likelihood: Float[Array, "*batch"]  # of all its actions, had it chosen them itself
@@ -25,7 +25,7 @@ class Retraced(eqx.Module):
     last: Outcome
 
 
-def retrace(agent: Agent, episode: Episode, world: World, first: State | None = None) -> Retraced:
+def replay(agent: Agent, episode: Episode, world: World, first: State | None = None) -> Replayed:
     """One agent along one episode; `first`, where it begins, is needed only where the episode has no step.
 
     Under `vmap` it takes as many steps as the longest of the episodes, and not as many as one may have.
@@ -51,7 +51,7 @@ def retrace(agent: Agent, episode: Episode, world: World, first: State | None = 
     memory = agent.start(state_at(jnp.int32(0)) if first is None else first, world)
     start = (jnp.int32(0), jnp.float32(0), memory, nothing_yet())
     _, log_likelihood, memory, last = jax.lax.while_loop(lambda now: now[0] < length, look, start)
-    return Retraced(log_likelihood, memory, last)
+    return Replayed(log_likelihood, memory, last)
 
 
 def stand_at_query(agent: Agent, recent: Episode, query: QueryState, world: World) -> RolloutState:
@@ -65,7 +65,7 @@ def stand_at_query(agent: Agent, recent: Episode, query: QueryState, world: Worl
         jnp.where(begun, recent.agent_cells[0].astype(jnp.int32), here),
         jnp.int32(0),
     )
-    retraced = retrace(agent, recent, world, first)
+    replayed = replay(agent, recent, world, first)
     return RolloutState(
-        State(recent.walls, things, here, length), retraced.memory, retraced.last, alive=jnp.bool_(True)
+        State(recent.walls, things, here, length), replayed.memory, replayed.last, alive=jnp.bool_(True)
     )

@@ -1,4 +1,4 @@
-"""An agent that is led along a path by the hand: it looks and remembers as ever, but does not choose its actions."""
+"""Teacher forcing: an agent led along a path by the hand. It sees and remembers, but does not choose its actions."""
 
 from typing import Any
 
@@ -10,12 +10,12 @@ from ..world.gridworld import ACTIONS, Outcome, State, World
 from .agent import Agent, Memory
 
 
-class LedAgent(eqx.Module):
+class TeacherForced(eqx.Module):
     agent: Any  # any Agent
     actions: Int[Array, "time"]  # what it is made to do at each time of the episode
 
-    def ready(self) -> "LedAgent":
-        return LedAgent(self._agent.ready(), self.actions)
+    def ready(self) -> "TeacherForced":
+        return TeacherForced(self._agent.ready(), self.actions)
 
     def start(self, state: State, world: World) -> Memory:
         return self._agent.start(state, world)

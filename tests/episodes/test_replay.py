@@ -10,7 +10,7 @@ from agents.small import BLIND, SIGHTED, STATELESS, WORLD, made_up_network
 from tomnet.agents.actor_critic import DeepAgent
 from tomnet.agents.random_policy import RandomAgent
 from tomnet.episodes.episode import QueryState
-from tomnet.episodes.retrace import retrace, stand_at_query
+from tomnet.episodes.replay import replay, stand_at_query
 from tomnet.episodes.rollout import continue_rollout, start_rollout
 from tomnet.world.levels import parse_level
 
@@ -55,17 +55,17 @@ def test_the_likelihood_is_the_product_of_the_probabilities_of_the_actions():
     episode = continue_rollout(jax.random.key(0), walker, start_rollout(walker, LEVEL, WORLD), WORLD).episode
     taken = np.asarray(episode.actions)[: int(episode.length)]
     expected = np.log(np.asarray(walker.action_probabilities))[taken].sum()
-    assert float(retrace(walker, episode, WORLD).log_likelihood) == pytest.approx(expected, abs=1e-5)
+    assert float(replay(walker, episode, WORLD).log_likelihood) == pytest.approx(expected, abs=1e-5)
 
 
 def test_an_episode_not_begun_says_nothing():
     walker = RandomAgent(jnp.full(5, 0.2))
     episode = continue_rollout(jax.random.key(0), walker, start_rollout(walker, LEVEL, WORLD), WORLD).episode
-    assert float(retrace(walker, episode.until(jnp.int32(0)), WORLD).log_likelihood) == 0
+    assert float(replay(walker, episode.until(jnp.int32(0)), WORLD).log_likelihood) == 0
 
 
 def test_what_no_one_would_do_is_improbable_and_not_impossible():
     walker = RandomAgent(jnp.full(5, 0.2))
     episode = continue_rollout(jax.random.key(0), walker, start_rollout(walker, LEVEL, WORLD), WORLD).episode
     unlike = RandomAgent(jnp.zeros(5).at[int(episode.actions[0]) - 1].set(1.0))
-    assert np.isfinite(float(retrace(unlike, episode, WORLD).log_likelihood))
+    assert np.isfinite(float(replay(unlike, episode, WORLD).log_likelihood))
