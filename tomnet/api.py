@@ -25,6 +25,7 @@ from .episodes.history import History
 from .episodes.predictions import Probabilities
 from .observer.tomnet import ToMnet, ask
 from .support.errors import BadSetting, TomnetError
+from .support.words import counted
 from .world.gridworld import Level, World
 
 
@@ -120,7 +121,7 @@ def _check_level(level: Level, world: World) -> None:
         raise BadSetting("level.walls", grid, f"a single level of this world is {world.size}×{world.size}")
     if arrays["object_cells"].shape != (world.kinds,):
         raise BadSetting(
-            "level.object_cells", f"{arrays['object_cells'].shape[0]} objects", f"this world has {world.kinds}"
+            "level.object_cells", counted(arrays["object_cells"].shape[0], "object"), f"this world has {world.kinds}"
         )
 
 

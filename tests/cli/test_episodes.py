@@ -80,12 +80,13 @@ def test_checking_does_not_wait_for_jax(episodes):
 
 
 @pytest.mark.parametrize(
-    ("to", "out", "files"), [("text", "text", 3), ("jsonl", "a.jsonl", 1), ("safetensors", "shards", 1)]
+    ("to", "out", "files"),
+    [("text", "text", "3 files"), ("jsonl", "a.jsonl", "1 file"), ("safetensors", "shards", "1 file")],
 )
 def test_convert_writes_the_same_episodes(to, out, files, tomnet, episodes, here):
     code, said, _ = tomnet("episodes", "convert", episodes, "--out", out, "--to", to)
     assert code == 0
-    assert said == f"{out}: 3 episodes of 2 agents in {files} files\n"
+    assert said == f"{out}: 3 episodes of 2 agents in {files}\n"
     assert read_recordings(here / out) == read_recordings(episodes)
 
 
@@ -176,15 +177,17 @@ def test_who_faces_somewhere_turns(play, here):
 
 def test_no_action_is_no_episode(play, here):
     code, out, err = play("")
-    assert (code, out) == (0, "")
-    assert "no action, and so no episode" in err
+    assert (code, out, err) == (1, "", "tomnet: nothing recorded: no action came\n")
     assert not (here / "out").exists()
+    code, out, err = play("right\nright\n", "--episodes", 2)
+    assert (code, out, err) == (0, "out/player/0001.txt\n", "tomnet: 1 episode recorded: no action came\n")
 
 
 def test_an_action_that_is_none_is_refused_and_nothing_written(play, here):
     code, _, err = play("right\njump\n")
     assert code == 2
-    assert err == "tomnet: stdin, line 2: action: expected one of up, down, left, right, stay, or quit, found 'jump'\n"
+    assert err == "tomnet: stdin, line 2: action: expected one of up, down, left, right, stay, quit, found 'jump'\n"
+    assert "action: expected right, as actions are lower case, found 'Right'" in play("Right\n")[2]
     assert not (here / "out").exists()
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import numpy as np
 import pytest
@@ -98,6 +99,16 @@ def test_help_is_there_for_every_command(command, capsys):
         cli.main([*command, "--help"])
     assert not stopped.value.code
     assert "usage: tomnet" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [each for group in (cli.COMMANDS, *cli.GROUPS.values()) for each in group.values()])
+def test_help_says_what_a_command_does_and_what_an_argument_is(command):
+    """An imperative for a command, a noun for what it is given."""
+    assert command.__doc__[0].isupper()
+    told = [each for marked in get_type_hints(command, include_extras=True).values() for each in get_args(marked)]
+    helps = [each.help for each in told if getattr(each, "help", None)]
+    no_nouns = {"a", "an", "the", "of", "as", "how", "what", "where", "which", "who", "such", "one", "also", "write"}
+    assert [text for text in helps if text.split()[0] in no_nouns] == []
 
 
 def test_help_and_mistakes_do_not_wait_for_jax():
@@ -203,9 +214,12 @@ def test_an_observer_file_takes_the_place_of_the_pretrained_one(tomnet, evaluate
     save_observers(here / "zoo" / NAME, "{}.safetensors")
     other = made_up(CONFIG, seed=9)
     save_observer(here / "mine", other, says(NAME, "8d", "laptop"))
-    assert tomnet("evaluate", NAME, "--model", here / "mine")[0] == 0
-    heard = evaluated["observers"]["8d"].prediction_net.action.dense.weight
-    assert np.array_equal(heard, other.prediction_net.action.dense.weight)
+    save_observer(here / "run" / "8d" / "observer.safetensors", other, says(NAME, "8d", "laptop"))
+    for model in ("mine", "run/8d"):  # a file, or the folder where it was trained
+        evaluated.clear()
+        assert tomnet("evaluate", NAME, "--model", model)[0] == 0
+        heard = evaluated["observers"]["8d"].prediction_net.action.dense.weight
+        assert np.array_equal(heard, other.prediction_net.action.dense.weight)
 
 
 def test_the_report_keeps_each_result_as_it_goes(tomnet, evaluated, here, monkeypatch):
@@ -311,6 +325,9 @@ def test_figures_are_drawn_again_without_training(tomnet, here, monkeypatch):
         (("run", NAME, "--presett=smoke"), "unknown option '--presett'; did you mean '--preset'?"),
         (("run", "--name", NAME), "unknown option '--name'; known: --from, --observer, --out, --preset, --resume"),
         (("list", "--all"), "unknown option '--all'"),
+        (("list", NAME), f"'{NAME}' is a word too many: `tomnet list` takes --claims"),
+        (("evaluate", NAME, "--seed", "1", "2d"), "'2d' is a word too many: `tomnet evaluate` takes NAME, --seed, "),
+        (("agents", "ceiling", "5x5"), "'5x5' is a word too many: `tomnet agents ceiling` takes --agents, "),
         (("run", NAME, "--resume", "--out", "nowhere"), "nowhere: there is no run to go on with; without --resume"),
         (("run",), "NAME"),
         (("bench", "wrld"), "unknown part 'wrld'; did you mean 'world'?"),

@@ -107,9 +107,16 @@ def test_an_observer_of_another_world_is_refused(agents, tmp_path, capsys):
     assert "objects = 5: this observer knows 4" in capsys.readouterr().err
 
 
-def test_a_folder_where_an_observer_file_is_expected(agents, model, capsys):
-    assert sally_anne("--population", agents, "--model", model.parent) == 2
-    assert f"{model.parent}: is a folder; --model names an observer file" in capsys.readouterr().err
+def test_the_model_may_be_a_file_its_folder_or_that_of_the_run(agents, tmp_path, capsys):
+    for experiment, name, config in (("false-beliefs", "5x5", TINY_BEHAVIOUR), ("explicit-beliefs", "mixed", TINY)):
+        about = says(experiment, name) | {"populations": {"by": experiment}}
+        save_observer(tmp_path / "run" / name / "observer.safetensors", made_up(config), about)
+    for condition, teller in (("5x5", "false-beliefs"), ("9x9", "explicit-beliefs")):
+        assert observer_of(tmp_path / "run", condition)[1] == {"by": teller}
+    for path in (tmp_path / "run" / "mixed", tmp_path / "run" / "mixed" / "observer.safetensors"):
+        assert observer_of(path, "5x5")[1] == {"by": "explicit-beliefs"}
+    assert sally_anne("--population", agents, "--model", tmp_path) == 2
+    assert f"{tmp_path}: holds no trained observer of explicit-beliefs or false-beliefs" in capsys.readouterr().err
 
 
 def test_an_empty_zoo_says_what_is_missing(agents, model, tmp_path, monkeypatch, capsys):

@@ -229,6 +229,7 @@ def test_figures_never_train_or_evaluate():
     allowed = {
         "support.errors",
         "support.files",
+        "support.words",
         "world.gridworld",
         "world.levels",
         "episodes.targets",

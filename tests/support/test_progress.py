@@ -3,7 +3,7 @@
 import time
 
 from tomnet.support import progress
-from tomnet.support.progress import Progress, narrated, stage
+from tomnet.support.progress import Progress, narrated, reached, stage
 
 
 def test_the_end_is_always_reported(capsys):
@@ -53,8 +53,24 @@ def test_a_long_stage_gives_signs_of_life(capsys, monkeypatch):
     assert capsys.readouterr().err.count("goal-inference: exact inference") > 1
 
 
+def test_a_stage_that_counts_says_how_far_it_is(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.01)
+    with narrated("ceiling"):
+        stage("known agents")
+        reached(3, 12)
+        time.sleep(0.2)
+        stage("swaps")
+    first, second, *_, last = capsys.readouterr().err.splitlines()
+    assert [line.partition(" (")[0] for line in (first, second, last)] == [
+        "ceiling: known agents",
+        "ceiling: known agents, 3 of 12",
+        "ceiling: swaps",
+    ]
+
+
 def test_nobody_hears_what_is_not_narrated(capsys):
     stage("exact inference")
+    reached(1, 2)
     with narrated("outer"), narrated("inner"):
         pass
     stage("exact inference")

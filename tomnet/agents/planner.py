@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
 from ..support.errors import BadSetting
+from ..support.words import counted
 from ..world.gridworld import ABSENT, Outcome, State, World
 from .species import Species
 
@@ -59,7 +60,7 @@ def action_values(
     Every step costs the move penalty, `stay` included, so a trapped agent eats what it can reach and is done.
     """
     if agent.object_rewards.shape[-1] != object_cells.shape[-1]:  # else JAX clips the index and says nothing
-        why = f"the world has {object_cells.shape[-1]} objects"
+        why = f"the world has {counted(object_cells.shape[-1], 'object')}"
         raise BadSetting("object_rewards", f"{agent.object_rewards.shape[-1]} values", why)
     objects = object_layer(object_cells, walls.shape[0])
     reward = agent.object_rewards[jnp.clip(objects, 0)]

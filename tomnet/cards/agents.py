@@ -11,6 +11,7 @@ from ..experiments.claims.statistics import Estimate
 from ..experiments.experiment import Result
 from ..experiments.sally_anne.acts_on_memory import TURNING_GOALS
 from ..support.named_arrays import named_arrays
+from ..support.words import counted
 from .observers import claim_link, claims_table, code, interval_text, number_text, shortfalls, table, versions
 
 MEASURES = {
@@ -122,7 +123,7 @@ def _architecture(populations: dict[str, Population]) -> str:
 
 
 def _encoder(config: NetworkConfig) -> str:
-    return f"{config.depth} convolution{'s' if config.depth != 1 else ''}, {config.channels} channels"
+    return f"{counted(config.depth, 'convolution')}, {counted(config.channels, 'channel')}"
 
 
 def _evaluation(result: Result[PopulationTables]) -> str:

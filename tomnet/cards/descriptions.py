@@ -2,6 +2,7 @@
 
 from ..experiments.experiment import ObserverSpec
 from ..observer.config import ObserverConfig
+from ..support.words import counted
 from ..world.gridworld import World
 
 PREDICTIONS = {
@@ -26,7 +27,7 @@ def seen_before(spec: ObserverSpec, config: ObserverConfig) -> str:
 def pieces(count: int, spec: ObserverSpec) -> str:
     """`1 past episode`, or where it sees a single state and action of each, `3 snapshots`."""
     piece = "snapshot" if spec.encounter_spec.snapshots else "past episode"
-    return f"{count} {piece}{'s' if count != 1 else ''}"
+    return counted(count, piece)
 
 
 def predicts(config: ObserverConfig) -> str:
@@ -34,7 +35,7 @@ def predicts(config: ObserverConfig) -> str:
 
 
 def world_words(world: World) -> str:
-    words = f"{world.size}×{world.size} gridworlds with {world.objects} objects"
+    words = f"{world.size}×{world.size} gridworlds with {counted(world.objects, 'object')}"
     if not world.subgoal:
         return words
     moved = f"change places in {world.swap_probability:.0%} of cases" if world.swap_probability else "stay in place"
@@ -72,4 +73,4 @@ def _price(spec: ObserverSpec, config: ObserverConfig) -> str:
 
 
 def convolutions(count: int) -> str:
-    return f"{count} convolution{'s' if count != 1 else ''}"
+    return counted(count, "convolution")

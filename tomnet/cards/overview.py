@@ -7,6 +7,7 @@ from ..experiments.experiment import ObserverSpec
 from ..experiments.registry import EXPERIMENTS
 from ..observer.config import ObserverConfig
 from ..support.files import write_atomically
+from ..support.words import counted
 from ..world.gridworld import World
 from ..zoo import available, home, load_all
 from .observers import spec_of, table
@@ -58,7 +59,7 @@ def _reads(spec: ObserverSpec, config: ObserverConfig) -> tuple[str, ...]:
 
 
 def _world(world: World) -> str:
-    objects = f"{world.size}×{world.size}, {world.objects} objects"
+    objects = f"{world.size}×{world.size}, {counted(world.objects, 'object')}"
     return f"{objects} and a subgoal, swaps {world.swap_probability:.0%}" if world.subgoal else objects
 
 

@@ -10,7 +10,7 @@ from tyro.conf import Positional, arg
 from ..support.checks import check_between, check_seed, check_writable, check_writable_file
 from ..support.errors import nearest
 from ..support.progress import narrated
-from .arguments import Seed, TrainingArguments, check_resume, object_number
+from .arguments import PopulationFolder, ResultFolder, Seed, TrainingArguments, check_resume, object_number
 from .console import (
     print_beliefs_and_swaps,
     print_ceiling,
@@ -26,24 +26,25 @@ if TYPE_CHECKING:
     from ..experiments.analysis.population_evaluation import PopulationTables
     from ..experiments.experiment import Result
 
-Where = Annotated[
-    Path | None,
-    arg(metavar="DIR", help="a finished run of `agents train`", help_behavior_hint="(default: pretrained)"),
-]
 LEVELS, MOST_LEVELS = 64, 1_000
 MOST_EPISODES = 100
 
 
 @dataclasses.dataclass
 class Train(TrainingArguments):
-    """Bring up a population: networks of every condition side by side (laptop: of one), the best of each kept."""
+    """Train a population: networks of every condition side by side (laptop: of one), the best of each kept."""
 
     conditions: Annotated[
         Positional[tuple[str, ...]],
-        arg(metavar="[CONDITION …]", help="train these alone, as they would be among all the preset's"),
+        arg(
+            metavar="[CONDITION …]",
+            help="conditions to train, as they would be among all the preset's",
+            help_behavior_hint="(default: all)",
+        ),
     ] = ()
     chunk: Annotated[
-        int | None, arg(metavar="N", help="networks side by side", help_behavior_hint="(default: the preset's)")
+        int | None,
+        arg(metavar="N", help="number of networks side by side", help_behavior_hint="(default: the preset's)"),
     ] = None
 
     def __call__(self) -> None:
@@ -84,15 +85,17 @@ class Evaluate:
     """Measure a population beside an oracle and a random walk, on levels that it has never met."""
 
     conditions: Annotated[
-        Positional[tuple[str, ...]], arg(metavar="[CONDITION …]", help="such as 5x5 or blind; all where none is named")
+        Positional[tuple[str, ...]],
+        arg(
+            metavar="[CONDITION …]",
+            help="conditions to measure, such as 5x5 or blind",
+            help_behavior_hint="(default: all)",
+        ),
     ] = ()
-    population: Where = None
+    population: PopulationFolder = None
     seed: Seed = 1  # the pretrained agents were trained with seed 0
-    levels: Annotated[int, arg(metavar="N", help="one episode of each network on each")] = LEVELS
-    out: Annotated[
-        Path | None,
-        arg(metavar="DIR", help="also write result.json and the figures here", help_behavior_hint="(default: no)"),
-    ] = None
+    levels: Annotated[int, arg(metavar="N", help="number of levels, with one episode of each network on each")] = LEVELS
+    out: ResultFolder = None
     json: bool = False
     """print claims, tables and environment as JSON"""
 
@@ -132,15 +135,17 @@ class Evaluate:
 class Show:
     """Draw a few episodes of one agent: what it sees, what it has seen, where it believes its object to be."""
 
-    condition: Annotated[Positional[str], arg(metavar="[CONDITION]", help="such as 5x5 or blind")] = "5x5"
-    population: Where = None
-    network: Annotated[int, arg(metavar="N", help="which of the kept networks; 0 is the best")] = 0
-    preferred: Annotated[str, arg(metavar="LETTER", help="the object that it is after")] = "A"
-    episodes: Annotated[int, arg(metavar="N", help="how many")] = 3
+    condition: Annotated[
+        Positional[str], arg(metavar="[CONDITION]", help="condition of the agent, such as 5x5 or blind")
+    ] = "5x5"
+    population: PopulationFolder = None
+    network: Annotated[int, arg(metavar="N", help="number of the network among those kept; 0 is the best")] = 0
+    preferred: Annotated[str, arg(metavar="LETTER", help="object that it is after")] = "A"
+    episodes: Annotated[int, arg(metavar="N", help="number of episodes")] = 3
     seed: Seed = 1
     out: Annotated[
         Path | None,
-        arg(metavar="DIR", help="where to", help_behavior_hint="(default: runs/show-CONDITION)"),
+        arg(metavar="DIR", help="folder for the pictures", help_behavior_hint="(default: runs/show-CONDITION)"),
     ] = None
 
     def __call__(self) -> None:
@@ -162,12 +167,16 @@ class Show:
 
 @dataclasses.dataclass
 class Ceiling:
-    """What an observer could know at most, were the networks themselves at hand: losses, species, objects, beliefs."""
+    """Measure what an observer could know at most, were the networks themselves at hand. Work for a GPU."""
 
-    agents: Annotated[int, arg(metavar="N", help="as many as observers are evaluated on; many need a GPU")] = 500
+    agents: Annotated[int, arg(metavar="N", help="number of agents, as many as observers are evaluated on")] = 500
     seed: Seed = 1
-    rollouts: Annotated[int, arg(metavar="N", help="of each agent that it may be, from each query")] = 64
-    out: Annotated[Path, arg(metavar="FILE", help="the table, and what it depends on")] = Path("runs/ceiling.json")
+    rollouts: Annotated[
+        int, arg(metavar="N", help="number of rollouts of each agent that it may be, from each query")
+    ] = 64
+    out: Annotated[Path, arg(metavar="FILE", help="file for the table, and for what it depends on")] = Path(
+        "runs/ceiling.json"
+    )
 
     def __call__(self) -> None:
         from ..experiments.ceiling import compute_ceiling, save_ceiling

@@ -2,7 +2,7 @@
 
 import dataclasses
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from tyro.conf import Positional, arg
 
@@ -13,11 +13,27 @@ From = Annotated[
     arg(
         name="from",
         metavar="NAME",
-        help="start from a pretrained observer: its name, or its file",
+        help="pretrained observer to start from: its name, or its file",
         help_behavior_hint="(default: at random)",
     ),
 ]
-Seed = Annotated[int, arg(metavar="N", help="of the agents and levels")]
+Seed = Annotated[int, arg(metavar="N", help="seed of the agents and levels")]
+Model = Annotated[
+    Path | None,
+    arg(
+        metavar="PATH",
+        help="run folder, or observer file that takes the place of the pretrained one",
+        help_behavior_hint="(default: pretrained)",
+    ),
+]
+PopulationFolder = Annotated[
+    Path | None,
+    arg(metavar="DIR", help="run folder of `agents train`", help_behavior_hint="(default: pretrained)"),
+]
+ResultFolder = Annotated[
+    Path | None,
+    arg(metavar="DIR", help="folder for result.json and the figures", help_behavior_hint="(default: none)"),
+]
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -25,12 +41,12 @@ class TrainingArguments:
     """What every command takes that trains something, and the folder that follows from it."""
 
     preset: Annotated[
-        str, arg(metavar="PRESET", help="smoke (hardly trains), laptop (two cores) or full (one GPU)")
+        str, arg(metavar="PRESET", help="size: smoke (hardly trains), laptop (two cores) or full (one GPU)")
     ] = "laptop"
-    seed: Annotated[int, arg(metavar="N", help="of the weights and of all that is met in training")] = 0
+    seed: Annotated[int, arg(metavar="N", help="seed of the weights and of all that is met in training")] = 0
     out: Annotated[
         Path | None,
-        arg(metavar="DIR", help="the run folder", help_behavior_hint="(default: runs/…-PRESET-SEED)"),
+        arg(metavar="DIR", help="run folder", help_behavior_hint="(default: runs/…-PRESET-SEED)"),
     ] = None
     resume: bool = False
     """go on with the run in that folder"""
@@ -55,8 +71,8 @@ def check_resume(resume: bool, folder: Path, found: bool) -> None:
         raise BadFile(folder, "there is no run to go on with", "without --resume a new one starts there")
 
 
-def check_options(command: type, argv: list[str]) -> None:
-    """Misspelt options and numbers that are none: what tyro says of them is meant for programmers."""
+def check_options(command: type, argv: list[str], program: str) -> None:
+    """Misspelt options, numbers that are none, a word too many: what tyro says of them is meant for programmers."""
     options = options_of(command)
     for word, after in zip(argv, [*argv[1:], None]):
         option, equals, value = word.partition("=")
@@ -73,15 +89,47 @@ def check_options(command: type, argv: list[str]) -> None:
             raise TomnetError(f"{option} is empty")
         if options[option] in (int, int | None) and not _is_whole(value):
             raise BadSetting(option, value, "must be a whole number")
+    check_places(command, argv, options, program)
+
+
+def check_places(command: type, argv: list[str], options: dict[str, Any], program: str) -> None:
+    """That there are no more words without `--` than the command has places for."""
+    places = places_of(command)
+    if any(get_origin(kind) is tuple for kind in places.values()):  # as many as one likes
+        return
+    is_value = [False, *(options.get(word) not in (None, bool) for word in argv)]
+    words = [word for word, value in zip(argv, is_value) if not value and not word.startswith("-")]
+    if len(words) > len(places):
+        taken = ", ".join((*places, *options)) or "nothing"
+        raise TomnetError(f"{words[len(places)]!r} is a word too many: `{program}` takes {taken}")
+
+
+def places_of(command: type) -> dict[str, Any]:
+    """The type of each argument that has a place of its own on the line, by what help calls it: NAME, PATH."""
+    return {_metavar(marked): kind for kind, marked in _arguments(command).values() if _has_place(marked)}
 
 
 def options_of(command: type) -> dict[str, Any]:
-    """The type of each `--option` of a command; what has a place of its own on the line, as NAME has, is none."""
-    (positional,) = get_args(Positional[str])[1:]
-    kinds, marked = get_type_hints(command), get_type_hints(command, include_extras=True)
-    options = {name: kind for name, kind in kinds.items() if positional not in get_args(marked[name])}
+    """The type of each `--option`."""
+    arguments = _arguments(command).items()
     # a trailing underscore is Python's, whose word `from` is
-    return {f"--{name.rstrip('_').replace('_', '-')}": kind for name, kind in options.items()}
+    options = {name.rstrip("_"): kind for name, (kind, marked) in arguments if not _has_place(marked)}
+    return {f"--{name.replace('_', '-')}": kind for name, kind in options.items()}
+
+
+def _arguments(command: type) -> dict[str, tuple[Any, Any]]:
+    """Of each field, its type without and with what tyro is told about it."""
+    kinds, marked = get_type_hints(command), get_type_hints(command, include_extras=True)
+    return {name: (kind, marked[name]) for name, kind in kinds.items()}
+
+
+def _has_place(marked: Any) -> bool:
+    (positional,) = get_args(Positional[str])[1:]
+    return positional in get_args(marked)
+
+
+def _metavar(marked: Any) -> str:
+    return next(told.metavar for told in get_args(marked) if getattr(told, "metavar", None))
 
 
 def _is_whole(value: str) -> bool:

@@ -10,6 +10,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from ..support.words import counted
+
 if TYPE_CHECKING:
     from ..experiments.analysis.ceiling_measures import CeilingRow
     from ..experiments.analysis.population_evaluation import PopulationTables
@@ -92,7 +94,7 @@ def print_performance(result: "Result[PopulationTables]") -> None:
         low, high = row.returns.interval
         rows.append((name, row.networks, f"{row.returns.mean:.3f}", f"{low:.3f} … {high:.3f}", *numbers))
     columns = ("condition", "networks", "return", "95% interval", "subgoal first", "preferred", "if reachable")
-    title = f"{result.tables.levels} levels, seed {result.seed}"
+    title = f"{counted(result.tables.levels, 'level')}, seed {result.seed}"
     print_table((*columns, "time-outs", "steps"), rows, title)
 
 
@@ -146,7 +148,8 @@ def print_ceiling(ceiling: "Ceiling") -> None:
         "networks",
         "asked about",
     )
-    title = f"the ceiling: {ceiling.agents} agents, seed {ceiling.seed}, {ceiling.rollouts} rollouts; losses in nats"
+    agents, rollouts = counted(ceiling.agents, "agent"), counted(ceiling.rollouts, "rollout")
+    title = f"the ceiling: {agents}, seed {ceiling.seed}, {rollouts}; losses in nats"
     print_table(columns, rows, title)
 
 

@@ -11,23 +11,24 @@ from tyro.conf import Positional, arg
 
 from ..support.checks import check_between, check_writable
 from ..support.errors import TomnetError, nearest
+from ..support.words import counted
 from .console import print_json, print_table, say
 
 if TYPE_CHECKING:
     from ..recordings.survey import Survey
     from ..recordings.transcript import Transcript
 
-BROKEN = 1  # the exit code where some of the files cannot be read
+BROKEN, NOTHING_RECORDED = 1, 1  # exit codes: some of the files cannot be read; nobody played
 MOST_SHOWN = 8  # of sizes, objects or actions in a line
 MOST_EPISODES = 1_000
 Where = Annotated[
-    Positional[Path], arg(metavar="PATH", help="a file, a folder with a folder for every agent, or a Minari dataset")
+    Positional[Path], arg(metavar="PATH", help="file, folder with a folder for every agent, or Minari dataset")
 ]
 
 
 @dataclasses.dataclass
 class Check:
-    """What is in there: agents, episodes, sizes, objects, actions, lengths; of what is broken file, line and reason."""
+    """Say what is in there: agents, episodes, objects, actions, lengths; of what is broken, file, line and reason."""
 
     path: Where
     json: bool = False
@@ -47,13 +48,13 @@ class Check:
 
 @dataclasses.dataclass
 class Convert:
-    """The same episodes in another format. Either all of them are written or none."""
+    """Write the same episodes in another format: either all of them or none."""
 
     path: Where
     out: Annotated[
-        Path, arg(metavar="PATH", help="a folder that is not there yet; for jsonl and safetensors also a file")
+        Path, arg(metavar="PATH", help="folder that is not there yet; for jsonl and safetensors also a file")
     ]
-    to: Annotated[str, arg(metavar="FORMAT", help="text, jsonl or safetensors")]
+    to: Annotated[str, arg(metavar="FORMAT", help="format to write: text, jsonl or safetensors")]
     json: bool = False
     """print what was written as JSON"""
 
@@ -80,13 +81,14 @@ class Convert:
         if self.json:
             print_json({"episodes": len(recordings), "agents": agents, "files": len(files), "out": str(self.out)})
         else:
-            print(f"{self.out}: {len(recordings):,} episodes of {agents:,} agents in {len(files):,} files")
+            episodes, whose = counted(len(recordings), "episode"), counted(agents, "agent")
+            print(f"{self.out}: {episodes} of {whose} in {counted(len(files), 'file')}")
         return None
 
 
 @dataclasses.dataclass
 class EpisodesGroup:
-    """Episodes of other people's agents: `episodes check`, `episodes convert`."""
+    """Read episodes of other people's agents: `episodes check` and `convert`."""
 
 
 EPISODE_COMMANDS: dict[str, type] = {"check": Check, "convert": Convert}
@@ -134,12 +136,12 @@ class Record:
     From a pipe, one action a line: `printf 'up\\nright\\n' | tomnet record level.txt --out episodes`.
     """
 
-    level: Annotated[Positional[Path], arg(metavar="LEVEL", help="a text file with the picture of a maze")]
-    out: Annotated[Path, arg(metavar="DIR", help="where to; the agent gets a folder of its own in there")]
-    agent: Annotated[str, arg(metavar="NAME", help="who plays")] = "player"
-    episodes: Annotated[int, arg(metavar="N", help="how many, one after the other")] = 1
+    level: Annotated[Positional[Path], arg(metavar="LEVEL", help="text file with the picture of a maze")]
+    out: Annotated[Path, arg(metavar="DIR", help="folder for the episodes, with a folder for each agent")]
+    agent: Annotated[str, arg(metavar="NAME", help="name of who plays")] = "player"
+    episodes: Annotated[int, arg(metavar="N", help="number of episodes, one after the other")] = 1
 
-    def __call__(self) -> None:
+    def __call__(self) -> int | None:
         from ..recordings.recording import check_name
         from ..recordings.terminal import keyboard, pressed_actions, read_level, typed_actions
 
@@ -149,25 +151,25 @@ class Record:
         level = read_level(self.level)
         if sys.stdin.isatty():
             with keyboard() as read_key:
-                self.play(level, lambda: pressed_actions(level, read_key))
-        else:
-            lines = typed_actions(level, iter(sys.stdin))  # what one episode leaves is for the next
-            self.play(level, lambda: lines)
+                return self.play(level, lambda: pressed_actions(level, read_key))
+        lines = typed_actions(level, iter(sys.stdin))  # what one episode leaves is for the next
+        return self.play(level, lambda: lines)
 
-    def play(self, level: "Transcript", actions: "Callable[[], Iterator[str]]") -> None:
+    def play(self, level: "Transcript", actions: "Callable[[], Iterator[str]]") -> int | None:
         from ..recordings.terminal import play
         from ..recordings.text import SUFFIX, format_text
         from ..support.files import write_atomically
 
         show = _show if sys.stdout.isatty() else lambda picture: None
-        for _ in range(self.episodes):
+        for number in range(self.episodes):
             path = next(self.free_paths(SUFFIX))
             recording = play(level, self.agent, path.stem, actions(), show)
             if recording is None:
-                say("tomnet: no action, and so no episode")
-                return
+                say(f"tomnet: {counted(number, 'episode') if number else 'nothing'} recorded: no action came")
+                return None if number else NOTHING_RECORDED
             write_atomically(path, format_text(recording).encode())
             print(path, flush=True)
+        return None
 
     def free_paths(self, suffix: str) -> Iterator[Path]:
         from ..recordings.recording import episode_name

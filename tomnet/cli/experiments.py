@@ -9,7 +9,7 @@ from tyro.conf import Positional, arg
 
 from ..support.checks import check_between, check_seed, check_writable
 from ..support.errors import BadFile
-from .arguments import From, Seed, TrainingArguments, check_resume
+from .arguments import From, Model, ResultFolder, Seed, TrainingArguments, check_resume
 from .console import print_claims, print_json, print_table
 
 if TYPE_CHECKING:
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 FEWEST_AGENTS = 20  # with fewer, some of the groups that an evaluation compares are empty
 MOST_AGENTS = 10_000  # ten times what the published numbers rest on; all are in memory at once
 
-Name = Annotated[Positional[str], arg(metavar="NAME", help="an experiment; `tomnet list` names them")]
-Agents = Annotated[int | None, arg(metavar="N", help="how many", help_behavior_hint="(default: 500)")]
+Name = Annotated[Positional[str], arg(metavar="NAME", help="experiment; `tomnet list` names them")]
+Agents = Annotated[int | None, arg(metavar="N", help="number of agents", help_behavior_hint="(default: 500)")]
 
 
 @dataclasses.dataclass
 class List:
-    """Every experiment: its place in the paper, how long it takes to train, whether it is pretrained."""
+    """List every experiment: its place in the paper, minutes to train, whether it is pretrained."""
 
     claims: bool = False
-    """say what each claim is instead"""
+    """list what the paper claims instead"""
 
     def __call__(self) -> None:
         if self.claims:
@@ -67,7 +67,11 @@ class Run(TrainingArguments):
     name: Name
     observer: Annotated[
         str | None,
-        arg(metavar="OBSERVER", help="train this one alone, and evaluate nothing", help_behavior_hint="(default: all)"),
+        arg(
+            metavar="OBSERVER",
+            help="observer to train alone, without an evaluation",
+            help_behavior_hint="(default: all)",
+        ),
     ] = None
     from_: From = None
 
@@ -116,19 +120,9 @@ class Evaluate:
 
     name: Name
     seed: Seed = 1
-    model: Annotated[
-        Path | None,
-        arg(
-            metavar="FILE",
-            help="a run folder, or an observer file that takes the place of the pretrained one",
-            help_behavior_hint="(default: pretrained)",
-        ),
-    ] = None
+    model: Model = None
     agents: Agents = None
-    out: Annotated[
-        Path | None,
-        arg(metavar="DIR", help="also write result.json and the figures here", help_behavior_hint="(default: no)"),
-    ] = None
+    out: ResultFolder = None
     json: bool = False
     """print claims, tables and environment as JSON"""
 
@@ -155,7 +149,7 @@ class Evaluate:
 class Figures:
     """Draw the figures of a finished run again, from its result.json."""
 
-    folder: Annotated[Positional[Path], arg(metavar="DIR", help="the run folder")]
+    folder: Annotated[Positional[Path], arg(metavar="DIR", help="run folder")]
 
     def __call__(self) -> None:
         from ..experiments.registry import find
@@ -195,10 +189,10 @@ def measure(experiment: "Experiment", model: Path | None, agents: int | None, se
     check_between("agents", agents, FEWEST_AGENTS, MOST_AGENTS)
     if model is None:
         loaded = zoo.load_all(experiment.name)
-    elif model.is_dir():
+    elif (file := zoo.observer_in(model)) is None:
         loaded = zoo.load_run(model, experiment.name)
     else:
-        observer, about = zoo.read(model, experiment.name)
+        observer, about = zoo.read(file, experiment.name)
         alone = zoo.observer_names(experiment.name) == [about["observer"]]
         loaded = ({} if alone else zoo.load_all(experiment.name)) | {about["observer"]: (observer, about)}
     check_agents(experiment, {name: about for name, (_, about) in loaded.items()})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import arg
 
 from ..support.checks import check_between, check_seed, check_writable
+from ..support.words import counted
 from .arguments import From, check_resume
 from .console import print_json, print_table
 from .episodes import Where
@@ -18,15 +19,15 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass
 class Fit:
-    """An observer for your own population, beside the baselines that a sceptic asks for.
+    """Fit an observer to your own agents, beside the baselines that a sceptic asks for.
 
     On two cores 3 minutes for 1,200 episodes of 30 agents (measured; most of it training).
     """
 
     path: Where
-    out: Annotated[Path, arg(metavar="DIR", help="the run folder: observer, result.json and figures")]
-    seed: Annotated[int, arg(metavar="N", help="of the weights and of the split")] = 0
-    fold: Annotated[int, arg(metavar="N", help="0 to 4: which fifth of the agents is the test part")] = 0
+    out: Annotated[Path, arg(metavar="DIR", help="run folder: observer, result.json and figures")]
+    seed: Annotated[int, arg(metavar="N", help="seed of the weights and of the split")] = 0
+    fold: Annotated[int, arg(metavar="N", help="fifth of the agents to test on, 0 to 4")] = 0
     from_: From = None
     resume: bool = False
     """go on with the run in that folder"""
@@ -59,7 +60,7 @@ class Fit:
 
 
 def print_fit(result: "FitResult", folder: Path) -> None:
-    print(f"{result.episodes:,} episodes of {result.agents:,} agents; {result.split}")
+    print(f"{counted(result.episodes, 'episode')} of {counted(result.agents, 'agent')}; {result.split}")
     for remark in result.remarks:
         print(remark)
     rows = [("no past (the network)", *_numbers(result, "network", past=0))]
@@ -67,7 +68,7 @@ def print_fit(result: "FitResult", folder: Path) -> None:
         rows.append((name, *_numbers(result, name)))
     longest = result.score("network", "outcome").past
     columns = ("observer", "loss", "accuracy", "nearest not taken", "95% interval", "next action", "accuracy", "maps")
-    print_table(columns, rows, f"which object is taken, after {longest} past episodes; losses in nats")
+    print_table(columns, rows, f"which object is taken, after {counted(longest, 'past episode')}; losses in nats")
     if result.started is not None:
         print(told_start(result.started))
     for one in result.reliability:

@@ -1,8 +1,8 @@
 """The `tomnet` command.
 
-Exit codes: 0 done, 1 some of the files that were to be checked are broken, 2 bad usage or bad input with one clear
-line, 130 interrupted, 141 if nobody reads the output any more. Whatever needs JAX is imported inside the commands, so
-that help and mistakes are answered at once.
+Exit codes: 0 done, 1 some of the files that were to be checked are broken or nothing was recorded, 2 bad usage or bad
+input with one clear line, 130 interrupted, 141 if nobody reads the output any more. Whatever needs JAX is imported
+inside the commands, so that help and mistakes are answered at once.
 """
 
 import dataclasses
@@ -35,9 +35,11 @@ DONE, BAD_INPUT, CUT_SHORT = 0, 2, 141
 
 @dataclasses.dataclass
 class Bench:
-    """Throughput on this machine: steps, episodes and encounters a second."""
+    """Measure the throughput of this machine: steps, episodes and encounters a second."""
 
-    part: Annotated[Positional[str], arg(metavar="PART", help="world, agents, learning, observer or all")] = "all"
+    part: Annotated[
+        Positional[str], arg(metavar="PART", help="part to measure: world, agents, learning, observer or all")
+    ] = "all"
     json: bool = False
     """print the measurements as JSON"""
 
@@ -61,7 +63,7 @@ class Bench:
 
 @dataclasses.dataclass
 class AgentsGroup:
-    """Populations of deep RL agents: `agents train`, `agents evaluate`, `agents show`, `agents ceiling`."""
+    """Train, measure and show deep RL agents: `agents train`, `evaluate`, `show` and `ceiling`."""
 
 
 COMMANDS: dict[str, type] = {
@@ -137,7 +139,7 @@ def parse_one_of(
     if not argv[0].startswith("-") and argv[0] not in commands:
         raise nearest(argv[0], commands, "command" if program == "tomnet" else f"`{program}` command")
     if argv[0] in commands:
-        check_options(commands[argv[0]], argv[1:])
+        check_options(commands[argv[0]], argv[1:], f"{program} {argv[0]}")
     box = io.StringIO()
     try:
         with redirect_stderr(box):

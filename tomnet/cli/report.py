@@ -20,7 +20,7 @@ class Report:
     """Evaluate everything pretrained and write the report: index.html, results.json, every figure."""
 
     seed: Seed = 1  # the pretrained observers were trained with seed 0
-    out: Annotated[Path, arg(metavar="DIR", help="where to")] = Path("report")
+    out: Annotated[Path, arg(metavar="DIR", help="folder for the report")] = Path("report")
     agents: Agents = None
 
     def __call__(self) -> None:
@@ -62,33 +62,37 @@ class Report:
 
 @dataclasses.dataclass
 class Results:
-    """Every claim of a report as a page of Markdown, from its results.json: docs/results.md is one.
+    """Write every claim of a report as a page of Markdown, from its results.json: docs/results.md is one.
 
     With --seeds, what came of every claim with several seeds is kept, to be told beside the verdicts.
     """
 
     paths: Annotated[
         Positional[tuple[Path, ...]],
-        arg(metavar="FILE ...", help="results.json, or what `evaluate --json` printed; several with --seeds"),
+        arg(
+            metavar="FILE ...",
+            help="results.json, or what `evaluate --json` printed; several with --seeds",
+            help_behavior_hint="(required)",
+        ),
     ]
     out: Annotated[
         Path | None,
         arg(
             metavar="FILE.md",
-            help="write it here, and beside it, as FILE.json, the claims that it was made from",
+            help="file for the page; the claims that it was made from go beside it, as FILE.json",
             help_behavior_hint="(default: print it)",
         ),
     ] = None
     readme: Annotated[
         Path | None,
-        arg(metavar="README.md", help="also renew the table of results there", help_behavior_hint="(default: no)"),
+        arg(metavar="README.md", help="file whose table of results to renew", help_behavior_hint="(default: none)"),
     ] = None
     seeds: Annotated[
         Path | None,
         arg(
             metavar="SEEDS.json",
-            help="keep the claims of each file there, by seed, and write no page; a page tells of seeds.json beside it",
-            help_behavior_hint="(default: no)",
+            help="file to keep the claims in, by seed, instead of a page; a page tells of seeds.json beside it",
+            help_behavior_hint="(default: none)",
         ),
     ] = None
 

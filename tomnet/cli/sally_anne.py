@@ -10,7 +10,7 @@ from tyro.conf import arg
 from ..support.checks import check_between, check_seed, check_writable
 from ..support.errors import BadFile, TomnetError
 from ..support.progress import narrated, stage
-from .arguments import Seed, object_number
+from .arguments import Model, PopulationFolder, Seed, object_number
 from .console import say
 
 if TYPE_CHECKING:
@@ -23,32 +23,27 @@ MOST_PAST = 100
 
 @dataclasses.dataclass
 class SallyAnne:
-    """An agent, an object moved behind its back, and an observer that says what the agent will do.
+    """Move an object behind an agent's back, and ask an observer what the agent will do.
 
     On two cores 34 s the first time, when programs are compiled, and 10 s afterwards (measured once).
     """
 
-    condition: Annotated[str, arg(metavar="CONDITION", help="how far the agent sees: 3x3, 5x5, 7x7 or 9x9")] = "5x5"
+    condition: Annotated[str, arg(metavar="CONDITION", help="field of view of the agent: 3x3, 5x5, 7x7 or 9x9")] = "5x5"
     distance: Annotated[int, arg(metavar="N", help="cells between the agent and what is moved, 1 to 6")] = 4
-    prefers: Annotated[str, arg(metavar="LETTER", help="the object that the agent likes")] = "A"
+    prefers: Annotated[str, arg(metavar="LETTER", help="object that the agent likes")] = "A"
     network: Annotated[
         int | None,
         arg(
             metavar="N",
-            help="one of the held-out networks",
+            help="number of a held-out network",
             help_behavior_hint="(default: the one that acts most clearly on what it believes)",
         ),
     ] = None
-    past: Annotated[int, arg(metavar="N", help="episodes in which the observer has seen it before")] = 4
-    population: Annotated[
-        Path | None,
-        arg(metavar="DIR", help="of agents, from `agents train`", help_behavior_hint="(default: pretrained)"),
-    ] = None
-    model: Annotated[
-        Path | None, arg(metavar="FILE", help="an observer file", help_behavior_hint="(default: pretrained)")
-    ] = None
+    past: Annotated[int, arg(metavar="N", help="number of episodes in which the observer has seen it before")] = 4
+    population: PopulationFolder = None
+    model: Model = None
     seed: Seed = 1
-    out: Annotated[Path, arg(metavar="DIR", help="where to")] = Path("sally-anne")
+    out: Annotated[Path, arg(metavar="DIR", help="folder for story and pictures")] = Path("sally-anne")
 
     def __call__(self) -> None:
         from ..agents.population import load_condition
@@ -89,19 +84,21 @@ def observer_of(model: Path | None, condition: str) -> "tuple[ToMnet, dict[str, 
     populations that it met."""
     from .. import zoo
     from ..observer.checkpoint import load_observer
-    from ..observer.training import OBSERVER
 
-    if model is not None and model.is_dir():
-        raise BadFile(model, "is a folder", f"--model names an observer file, such as {OBSERVER} of a run")
+    names = " or ".join(experiment for experiment, _ in TELLERS)
+    tellers = sorted(TELLERS, key=lambda teller: teller[1] != condition)
     if model is not None:
-        observer, about = load_observer(model)
+        file = zoo.observer_in(model, [name for _, name in tellers])
+        if file is None:
+            raise BadFile(
+                model, f"holds no trained observer of {names}", "a run folder or an observer file is expected"
+            )
+        observer, about = load_observer(file)
         return observer, about.get("populations", {})
-    for experiment, name in sorted(TELLERS, key=lambda teller: teller[1] != condition):
+    for experiment, name in tellers:
         path = zoo.observer_file(experiment, name)
         if path.exists():
             observer, about = zoo.read(path, experiment, name)
             return observer, about["populations"]
-    names = " or ".join(experiment for experiment, _ in TELLERS)
-    experiment, name = TELLERS[-1]
-    advice = f"`tomnet run {experiment} --out DIR` trains one, for --model DIR/{name}/{OBSERVER}"
+    advice = f"`tomnet run {TELLERS[-1][0]} --out DIR` trains one, for --model DIR"
     raise TomnetError(f"the zoo holds no pretrained observer of {names}; {advice}")

@@ -28,6 +28,7 @@ from ..support.progress import narrated, stage
 from ..support.provenance import provenance
 from ..support.streams import EVALUATION_STREAM, stream
 from ..support.typed_json import Misfit, from_json
+from ..support.words import counted
 from ..world.gridworld import SUBGOAL_MAZE
 from .analysis.ceiling_measures import (
     POOLS,
@@ -78,6 +79,7 @@ def compute_ceiling(agents: int, seed: int, rollouts: int = ROLLOUTS) -> Ceiling
     check_seed(seed)
     check_between("agents", agents, 1, MOST_AGENTS)
     check_between("rollouts", rollouts, 1, MOST_ROLLOUTS)
+    stage(f"every network replays all episodes of {counted(agents, 'agent')}, which is work for a GPU")
     started, populations = time.monotonic(), digests()
     measured = [*_of_three_species(agents, seed, rollouts), *_of_mixed_population(agents, seed, rollouts)]
     return Ceiling(

@@ -13,6 +13,7 @@ from matplotlib.figure import SubFigure
 from ..experiments.analysis.agent_episodes import RecordedEpisode
 from ..experiments.analysis.examples import PlainEpisode
 from ..experiments.sally_anne.swap_examples import SwapExample, SwapExamples
+from ..support.words import counted
 from ..world.levels import LETTERS
 from . import style
 from .gridworld import draw_agent, draw_change, draw_fog, draw_level, draw_swap, draw_trajectory, with_subgoal
@@ -79,8 +80,7 @@ def outcome_of(recorded: RecordedEpisode) -> str:
     subgoal = len(recorded.steps[0].object_cells) - 1
     words = ["★" if kind == subgoal else LETTERS[kind] for kind in eaten]
     ate = f"ate {' and '.join(words)}" if words else "ate nothing"
-    count = len(recorded.steps)
-    return f"{ate}, {count} step{'s' if count != 1 else ''}"
+    return f"{ate}, {counted(len(recorded.steps), 'step')}"
 
 
 # --- Figure 10
@@ -155,8 +155,8 @@ def _swap(axes: Axes, example: SwapExample, title: str) -> None:
     draw_swap(axes, before, state.object_cells, len(state.walls))
     draw_agent(axes, state.agent_cell, len(state.walls))
     width = example.field_of_view
-    away = f"{example.distance} cell{'s' if example.distance != 1 else ''} away"
-    axes.set_xlabel(f"nearest change {away},\nfield of view {width}×{width}", fontsize=7)
+    away = counted(example.distance, "cell")
+    axes.set_xlabel(f"nearest change {away} away,\nfield of view {width}×{width}", fontsize=7)
 
 
 def _policies(place: SubFigure, shown: dict[str, SwapExample]) -> None:

@@ -13,6 +13,7 @@ from jaxtyping import Bool
 
 from ..recordings.recording import Recording
 from ..support.errors import TomnetError
+from ..support.words import counted
 from .copies import digest
 
 FOLDS = 5  # one of them is the test part, the next one the validation part
@@ -102,6 +103,6 @@ def _nothing_left(part: str, recordings: Sequence[Recording], agents: int, split
             "agents that do the same in the same mazes can be remembered, and not be shown to be understood"
         )
     return (
-        f"{len(recordings)} episodes of {agents} agents are too few: a fit needs {FEWEST_AGENTS} agents, or an agent "
-        f"with {FEWEST_EPISODES} episodes, so that some can be kept for validation and test"
+        f"{counted(len(recordings), 'episode')} of {counted(agents, 'agent')} are too few: a fit needs {FEWEST_AGENTS} "
+        f"agents, or an agent with {FEWEST_EPISODES} episodes, so that some can be kept for validation and test"
     )

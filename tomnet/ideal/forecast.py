@@ -13,6 +13,7 @@ from ..episodes.episode import NONE, Episode, QueryState
 from ..episodes.futures import futures_from, queried_policy
 from ..episodes.predictions import Predictions
 from ..episodes.replay import stand_at_query
+from ..support.progress import reached
 from ..support.trees import pick
 from ..world.gridworld import ACTIONS, World
 from .batching import in_chunks, side_by_side
@@ -50,7 +51,9 @@ def forecast_mixture(
     """The weighted mean of the forecasts of all agents with any weight, in NumPy. `asked`: the current episode so far,
     and the query. A rollout weighs 1 over the length of its episode where queries come at `any_time`, else 1."""
     size, mixture = side_by_side(cpu=4, gpu=64), None
-    for number in np.flatnonzero(weights.any(0)).tolist():
+    possible = np.flatnonzero(weights.any(0)).tolist()
+    for done, number in enumerate(possible):
+        reached(done, len(possible))
         mine = np.flatnonzero(weights[:, number])
         forecasts = in_chunks(
             partial(_forecasts, jax.random.fold_in(key, number)),

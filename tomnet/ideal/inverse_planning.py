@@ -21,6 +21,7 @@ from ..episodes.predictions import Predictions
 from ..episodes.targets import GAMMAS
 from ..support.errors import BadSetting
 from ..support.trees import pick
+from ..support.words import counted
 from ..world.gridworld import ACTIONS, World
 from .batching import chunks, in_chunks
 from .distinct_plans import LEVELS, PlanForecast, find_all_paths, forecast_each_plan
@@ -57,7 +58,7 @@ class InversePlanner(eqx.Module):
         if self.world.subgoal:
             raise BadSetting("World.subgoal", True, "inverse planning takes eating for the end of the episode")
         if self.agents.object_rewards.shape[-1] != self.world.objects:
-            why = f"the agents value {self.agents.object_rewards.shape[-1]} objects"
+            why = f"the agents value {counted(self.agents.object_rewards.shape[-1], 'object')}"
             raise BadSetting("World.objects", self.world.objects, why)
         if not 0 < self.lapse < 1:
             raise BadSetting("lapse", self.lapse, "must lie between 0 and 1")

@@ -16,7 +16,7 @@ from . import text
 from .moves import Moves, Place
 from .recording import ACTIONS, AGENT, FREE, HEADINGS, MOST_STEPS, SUBGOAL, WALL, BadRecording, Recording
 from .scene import Recorder, Scene
-from .transcript import Transcript, check_heading, check_level
+from .transcript import Transcript, check_heading, check_level, expected_action
 
 KEYS = {"\x1b[A": "up", "\x1b[B": "down", "\x1b[C": "right", "\x1b[D": "left", " ": "stay"}
 KEYS |= {"w": "up", "s": "down", "d": "right", "a": "left", "k": "up", "j": "down", "l": "right", "h": "left"}
@@ -115,7 +115,7 @@ def typed_actions(level: Transcript, lines: Iterator[str]) -> Iterator[str]:
         if word:
             action = _action(word, level)
             if action is None:
-                expected = f"one of {', '.join(level.action_names)}, or quit"
+                expected = expected_action((*level.action_names, "quit"), word)
                 raise BadRecording("action", expected, word, path="stdin", line=number)
             yield action
 

@@ -50,7 +50,11 @@ def parse_transcript(text: str) -> Transcript:
         raise BadRecording("level", "the picture of a maze", said("none"), line=len(lines))
     if rows[-1] - rows[0] >= len(rows):
         raise BadRecording("level", "no comment between its rows", said("one"), line=rows[0] + 1)
-    return Transcript(level, _steps(lines, end), names, heading, level_line=rows[0] + 1)
+    steps = _steps(lines, end)
+    for number, row in zip(rows, level):
+        if row.split()[0].lower() in names and (len(row) != len(level[0]) or not steps):
+            raise BadRecording("level", "an empty line between level and steps", row, line=number + 1)
+    return Transcript(level, steps, names, heading, level_line=rows[0] + 1)
 
 
 def _header(lines: list[str]) -> tuple[tuple[str, ...], str | None, int]:

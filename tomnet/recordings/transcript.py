@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..support.words import counted
 from .moves import Moves, Place
 from .recording import (
     ACTIONS,
@@ -106,7 +107,7 @@ def check_level(level: Sequence[str], line: int | None = None) -> None:
         return None if line is None else line + row
 
     if not 1 <= len(level) <= LARGEST_SIDE:
-        raise BadRecording("level", f"1 to {LARGEST_SIDE} rows", said(f"{len(level)} rows"), line=line)
+        raise BadRecording("level", f"1 to {LARGEST_SIDE} rows", said(counted(len(level), "row")), line=line)
     cols = len(level[0])
     for number, row in enumerate(level):
         if not 1 <= len(row) <= LARGEST_SIDE:
@@ -135,7 +136,7 @@ def _walk(transcript: Transcript, start: tuple[int, int]) -> tuple[list[Place], 
         if heading is not None or (faces and cell is not None):
             _check_step_heading(heading, faces, line)
         if action is not None and action not in numbers:
-            raise BadRecording("action", f"one of {', '.join(names)}", action, line=line)
+            raise BadRecording("action", expected_action(names, action), action, line=line)
         if cell is not None:
             after: Place | None = (*cell, HEADINGS.index(heading) if heading is not None else None)
         elif action is None or action == UNKNOWN_WORD:
@@ -152,6 +153,12 @@ def _walk(transcript: Transcript, start: tuple[int, int]) -> tuple[list[Place], 
         place = after
         places.append(place)
     return places, actions
+
+
+def expected_action(names: Sequence[str], found: str) -> str:
+    """For whoever wrote another word."""
+    meant = found.lower()
+    return f"one of {', '.join(names)}" if meant not in names else f"{meant}, as actions are lower case"
 
 
 def _check_step_heading(heading: str | None, faces: bool, line: int | None) -> None:

@@ -87,17 +87,17 @@ class Narrator:
     """A line on stderr for every stage, and a sign of life where one takes long."""
 
     def __init__(self, title: str):
-        self.title, self.what, self.started = title, "", time.monotonic()
+        self.title, self.what, self.share, self.started = title, "", "", time.monotonic()
         self.over = threading.Event()
 
     def stage(self, what: str) -> None:
         if what != self.what:  # reading encounters batch by batch is one stage
-            self.what = what
+            self.what, self.share = what, ""
             self.speak()
 
     def speak(self) -> None:
         seconds = time.monotonic() - self.started
-        print(f"{self.title}: {self.what} ({seconds:.0f} s)", file=sys.stderr, flush=True)
+        print(f"{self.title}: {self.what}{self.share} ({seconds:.0f} s)", file=sys.stderr, flush=True)
 
     def keep_speaking(self) -> None:
         while not self.over.wait(QUIET_SECONDS):
@@ -126,3 +126,9 @@ def stage(what: str) -> None:
     """Says what a long job has come to, if it is `narrated`."""
     if _narrator is not None:
         _narrator.stage(what)
+
+
+def reached(done: int, total: int) -> None:
+    """How far a stage is that can count: the next sign of life says so."""
+    if _narrator is not None:
+        _narrator.share = f", {done} of {total}"

@@ -7,6 +7,7 @@ They lie in `zoo/<experiment>/<observer>.safetensors` and `zoo/agents/<condition
 of the zoo is in `cards.adopt`.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -100,6 +101,15 @@ def load_run(folder: Path, experiment: str) -> dict[str, tuple[ToMnet, dict[str,
             raise _no_observer(folder, experiment, name)
         loaded[name] = read(path, experiment, name)
     return loaded
+
+
+def observer_in(path: Path, names: Iterable[str] = ()) -> Path | None:
+    """An observer file: the path itself, or in the folder where it was trained; in the folder of a run, the first there
+    is of these names."""
+    if not path.is_dir():
+        return path
+    files = [path / OBSERVER, *(path / name / OBSERVER for name in names)]
+    return next((file for file in files if file.exists()), None)
 
 
 def _no_observer(folder: Path, experiment: str, name: str) -> BadFile:

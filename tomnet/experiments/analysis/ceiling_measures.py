@@ -20,6 +20,7 @@ from ...episodes.targets import GAMMAS
 from ...ideal import KnownAgents
 from ...support.progress import stage
 from ...support.trees import pick, stack
+from ...support.words import counted
 from ...world.gridworld import World
 from ..agent_pool import AgentPool
 from ..claims.statistics import Estimate, by_network, mean_interval
@@ -62,7 +63,7 @@ def foretell(
 ) -> Foretold:
     """As observers do, it tells the character by past episodes, and predicts by the current one as well."""
     history, query = met.encounters.history, met.encounters.query
-    stage(f"how likely {len(known)} known agents were to act so, in {history.shown.size} episodes")
+    stage(f"how likely {counted(len(known), 'known agent')} would act so, in {counted(history.shown.size, 'episode')}")
     past_alone = eqx.tree_at(lambda history: history.recent, history, None, is_leaf=lambda leaf: leaf is None)
     by_past = known.posterior(past_alone)
     stage(f"and in the {len(met.who)} current ones")

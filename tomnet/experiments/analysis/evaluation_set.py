@@ -24,6 +24,7 @@ from ...observer.losses import losses_each
 from ...observer.tomnet import Reading, ToMnet, check_kind
 from ...support.progress import stage
 from ...support.trees import pick
+from ...support.words import counted
 from ..agent_pool import AgentPool
 from ..experiment import ObserverSpec
 
@@ -113,7 +114,7 @@ def draw_evaluation_set(key: Key[Scalar, ""], spec: ObserverSpec, part: Part, ag
     pool = AgentPool(species.conditions, part, species.folder, networks=networks)
     population, species = pool.agents(), pool.species()
     times = max(1, agents // len(species))
-    stage(f"{len(species)} {part} agents act, {times} times")
+    stage(f"{counted(len(species), f'{part} agent')} act, {counted(times, 'time')}")
     draw_encounters = eqx.filter_jit(
         lambda key, agents: spec.draw_encounters(
             key, agents, past=spec.encounter_spec.max_past, currents=spec.reuse

@@ -31,6 +31,7 @@ from ...support.errors import BadSetting
 from ...support.progress import stage
 from ...support.streams import EVALUATION_STREAM, stream
 from ...support.trees import pick
+from ...support.words import counted
 from ...world.gridworld import ACTIONS, SUBGOAL_MAZE, Level, World
 from ...world.levels import draw_levels
 from ..claims.claim import Claim
@@ -102,7 +103,8 @@ def evaluate_population(
         left, right = (np.concatenate(moves) for moves in zip(*hands))
         tables.handedness[name] = handedness([(left, right)])
     for number, (name, population) in enumerate(populations.items(), 1):
-        stage(f"[{number}/{len(populations)}] {name}, {len(population)} networks, {levels} levels each")
+        networks = f"{counted(len(population), 'network')}, {counted(levels, 'level')} each"
+        stage(f"[{number}/{len(populations)}] {name}, {networks}")
         agents = canonical_agents(population)
         reach = int(agents[0].senses.reach)
         measured, stated, hands, pairs = [], [], [], []

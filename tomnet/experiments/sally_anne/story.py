@@ -18,6 +18,7 @@ from ...observer.tomnet import ToMnet
 from ...support.errors import BadSetting, nearest
 from ...support.progress import stage
 from ...support.trees import pick
+from ...support.words import counted
 from ...world.gridworld import ACTIONS, SUBGOAL_MAZE, World
 from ...world.levels import LETTERS
 from ..analysis.examples import PlainEpisode, PlainState, plain_episode, plain_state
@@ -139,7 +140,7 @@ def tell(
     if distance not in DISTANCES:
         raise BadSetting("distance", distance, f"the level is drawn for {DISTANCES[0]} to {DISTANCES[-1]}")
     network, agent, play = cast.audition(distance, world)
-    stage(f"the observer, after {past} past episodes")
+    stage(f"the observer, after {counted(past, 'past episode')}")
     watch_key, act_key = jax.random.split(key)
     way, worlds = play_scenarios(agent, cast.preferred, [play], world)
     before = watch(watch_key, agent, 1, past, world)
