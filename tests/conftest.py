@@ -11,6 +11,10 @@ os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 # this one are given it.
 if os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] != "0" and version("jaxlib").startswith("0.10."):
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_use_fusion_emitters=false".strip()
+# Most of a test's time is compilation, and most programs are the same as last time.
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1] / ".cache" / "jax"))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 
 import jax
 import pytest
@@ -19,11 +23,6 @@ from jaxtyping import install_import_hook
 
 # Every shape written in a signature is checked whenever a test calls the function.
 install_import_hook("tomnet", "beartype.beartype")
-
-# Most of a test's time is compilation, and most programs are the same as last time.
-jax.config.update("jax_compilation_cache_dir", str(Path(__file__).parents[1] / ".cache" / "jax"))
-jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
-jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
 # The first example compiles, so a deadline would fail it. A fixed seed shows everyone the same failures.
 settings.register_profile("tomnet", deadline=None, derandomize=True)

@@ -1,12 +1,18 @@
-"""Populations small enough for tests of sections 3.4 and 3.5: the paper's world, few channels, random weights."""
+"""Populations small enough for tests of sections 3.3 to 3.5, few channels and random weights, in a world of short
+episodes: without XLA's optimisations, steps take longer than programs take to compile."""
 
+import dataclasses
+import sys
 from pathlib import Path
 
+import pytest
 from agents.small import made_up_population
 
 from tomnet.agents.actor_critic import NetworkConfig
 from tomnet.agents.population import CONDITIONS, Population, save_population
+from tomnet.world.gridworld import SUBGOAL_MAZE
 
+WORLD = dataclasses.replace(SUBGOAL_MAZE, step_limit=16)
 NETWORK = NetworkConfig(channels=4, memory_channels=4, depth=1, belief_channels=4, hidden=8, salience_channels=4)
 
 
@@ -19,3 +25,10 @@ def save_populations(folder: Path, conditions: tuple[str, ...], count: int = 2) 
     for condition in conditions:
         save_population(folder / f"{condition}.safetensors", small_population(condition, count))
     return folder
+
+
+def live_shortly(patch: pytest.MonkeyPatch) -> None:
+    """Experiments that are imported already take place in `WORLD`."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("tomnet.experiments") and getattr(module, "SUBGOAL_MAZE", None) is SUBGOAL_MAZE:
+            patch.setattr(module, "SUBGOAL_MAZE", WORLD)

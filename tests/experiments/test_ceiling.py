@@ -7,7 +7,7 @@ from itertools import product
 import jax
 import numpy as np
 import pytest
-from experiments.minds_small import save_populations
+from experiments.minds_small import WORLD, live_shortly, save_populations
 
 from tomnet.agents import population as populations
 from tomnet.experiments import ceiling
@@ -24,9 +24,7 @@ from tomnet.support.errors import BadFile, BadSetting
 from tomnet.support.json_files import read_json, write_json
 from tomnet.support.trees import pick
 from tomnet.support.typed_json import to_json
-from tomnet.world.gridworld import SUBGOAL_MAZE
 
-WORLD = dataclasses.replace(SUBGOAL_MAZE, step_limit=16)
 TWO = ("3x3", "9x9")
 ROW = CeilingRow("3x3, 9x9", "held out", "species", Estimate(0.9, 0.8, float("nan"), 2))
 
@@ -37,6 +35,7 @@ def agents(tmp_path_factory):
     folder = tmp_path_factory.mktemp("agents")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(populations, "PRETRAINED", save_populations(folder, tuple(populations.CONDITIONS), count=4))
+        live_shortly(patch)
         yield folder
 
 
@@ -161,7 +160,7 @@ def one_of_each(*asked) -> KnownAgents:
 
 def test_the_whole_ceiling_of_few_agents(tmp_path, monkeypatch):
     monkeypatch.setattr(ceiling, "known_agents", one_of_each)
-    one = ceiling.compute_ceiling(agents=2, seed=1, rollouts=2)
+    one = ceiling.compute_ceiling(agents=2, seed=1, rollouts=3)
     ceiling.save_ceiling(tmp_path / "ceiling.json", one)
     assert to_json(ceiling.load_ceiling(tmp_path / "ceiling.json")) == to_json(one)
     for population, conditions in ((ceiling.THREE_SPECIES, SPECIES), (ceiling.MIXED_POPULATION, MIXED)):

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from experiments.minds_small import save_populations
+from experiments.minds_small import WORLD, save_populations
 from helpers import made_up, pick, says
 
 from tomnet import zoo
@@ -38,7 +38,6 @@ from tomnet.observer.tomnet import read
 from tomnet.support.errors import BadSetting, TomnetError
 from tomnet.world.gridworld import MAZE, SUBGOAL_MAZE, World
 
-WORLD = dataclasses.replace(SUBGOAL_MAZE, step_limit=16)  # shorter episodes compile no faster, but run so
 TINY = ObserverConfig(
     objects=5,
     embedding=3,

@@ -4,7 +4,7 @@ import json
 import shutil
 
 import pytest
-from experiments.minds_small import save_populations
+from experiments.minds_small import live_shortly, save_populations
 from helpers import made_up
 
 from tomnet import figures
@@ -23,6 +23,7 @@ def agents(tmp_path_factory):
     folder = save_populations(tmp_path_factory.mktemp("agents"), MIXED, count=2)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(populations, "PRETRAINED", folder)
+        live_shortly(patch)
         yield folder
 
 

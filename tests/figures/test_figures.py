@@ -118,6 +118,7 @@ def test_what_could_not_be_measured_is_left_out_not_invented():
 def test_an_example_that_eats_nothing_is_not_said_to_eat():
     result = hand_made("goal-inference")
     assert "then eats (A)" in figures.captions(result)["figure-4"]
+    assert all(f"({letter})" in figures.captions(result)["figure-4"] for letter in "abcde")
     result.tables = with_changed(result.tables, ("example", "eaten"), None)
     (figure,) = figures.figures_for(result).values()
     assert render(figure, "svg")

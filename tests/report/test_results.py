@@ -64,8 +64,8 @@ def test_claims_that_wait_are_told_without_numbers():
     page = results_markdown(results)
     waiting = EXPERIMENTS["false-beliefs"].claims
     assert f"{len(waiting)} waiting" in page
-    assert "Observers of these agents are awaited." in page
-    assert "| `tomnet evaluate false-beliefs` | " + f"{len(waiting)} waiting | {NOTHING} |" in page
+    assert "Waiting for pretrained observers; `tomnet run false-beliefs` trains your own." in page
+    assert "| `tomnet run false-beliefs` | " + f"{len(waiting)} waiting | {NOTHING} | {NOTHING} |" in page
     for id in waiting:
         assert page.split(f"### {id}\n\n")[1].split("\n")[0] == f"**{STATEMENTS[id]}.** … waiting"
 
@@ -74,7 +74,9 @@ def test_the_table_has_a_line_for_each_experiment(results):
     lines = [line for line in results_markdown(results).splitlines() if "`tomnet evaluate" in line]
     for (name, experiment), line in zip(EXPERIMENTS.items(), lines, strict=True):
         assert line.startswith(f"| [{', '.join(experiment.figures)}](#{name}) | `tomnet evaluate {name}` | ")
-        assert f"[{HEADLINES.get(name, experiment.claims[0])}](#" in line
+        headline = HEADLINES.get(name, experiment.claims[0])
+        assert f"[{headline}](#" in line
+        assert line.endswith(f"| {results['claims'][headline]['decided_by']} |")
     assert set(HEADLINES) <= set(EXPERIMENTS)
 
 

@@ -151,6 +151,7 @@ def captions(tables: Tables) -> dict[str, str]:
     return {
         "figure-4": (
             f"Goal-driven agents, seen for one trajectory (a). On a new level (b) {_expected(tables.example)} (c). "
+            "Where it will walk, expected and then seen (d). "
             f"Share of what the past can tell, over all agents and with a 2-D embedding — {shares} (e)."
         )
     }

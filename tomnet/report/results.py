@@ -19,7 +19,6 @@ from .seeds import SeedResult, Seeds, all_on_seeds, on_seeds, seeds_table
 
 SIGNS = {"reproduced": "✓", "partly": "◐", "not reproduced": "✗", "waiting": "…", "not evaluated": "–"}
 BEGIN, END = "<!-- written by `tomnet results` -->", "<!-- up to here -->"
-WAITED_FOR = "these agents are awaited"
 HEADLINES = {"false-beliefs-mixed": "F5"}  # whose number stands for the experiment; otherwise that of its first claim
 
 
@@ -74,6 +73,10 @@ Written by `tomnet results` from [{data}]({data}): no number here is typed by ha
 The pretrained observers on agents that they have never met, with `--agents {agents} --seed {seed}`
 (tomnet {version}, jax {jax}, {device}, {cores} cores, commit {commit}).
 
+A number is a mean over these agents, or what its unit says, with its 95% interval in brackets. Losses and divergences
+are in nats: 0 is perfect, and calling a fair coin costs 0.69. What a verdict needs is the claim's rule, written down
+before the result was seen: *reproduced*, *partly*, or else *not reproduced*. What is *waiting* has not been measured.
+
 **Of {len(results["claims"])} claims: {_counts(results["claims"].values())}.**"""
 
 
@@ -89,9 +92,11 @@ def _counts(claims: Iterable[Mapping[str, Any]]) -> str:
 
 
 def summary_table(results: Mapping[str, Any], page: str = "", seeds: Seeds | None = None) -> str:
-    """A line for each experiment, with links into `page`, where that is another one."""
+    """A line for each experiment, with links into `page`, where that is another one, or with what decides its number.
+    Without observers there is nothing to evaluate: they are trained by `run`."""
     kept = _of_seeds(results, seeds)
-    rows = [("figure", "command", "verdicts", "the number that counts"), ("---",) * 4]
+    columns = ("figure", "command", "verdicts", "the number that counts", *(() if page else ("its rule",)))
+    rows = [columns, ("---",) * len(columns)]
     for experiment in _shown(results):
         own = {id: results["claims"][id] for id in experiment.claims if id in results["claims"]}
         id = HEADLINES.get(experiment.name, experiment.claims[0])
@@ -100,7 +105,8 @@ def summary_table(results: Mapping[str, Any], page: str = "", seeds: Seeds | Non
         number = f"[{id}]({page}#{id.lower()}): {_number(own[id], brief=bool(page))}" if known else NOTHING
         found = {id: claim["verdict"] for id, claim in own.items() if claim["verdict"]}
         verdicts = _counts(own.values()) + all_on_seeds(found, kept[experiment.name])
-        rows.append((figures, f"`tomnet evaluate {experiment.name}`", verdicts, number))
+        rule = () if page else (own[id]["decided_by"] if known else NOTHING,)
+        rows.append((figures, f"`tomnet {'evaluate' if found else 'run'} {experiment.name}`", verdicts, number, *rule))
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
@@ -120,11 +126,12 @@ def _shown(results: Mapping[str, Any]) -> list[Experiment]:
 
 def _experiment(experiment: Experiment, results: Mapping[str, Any], seeds: Mapping[str, SeedResult]) -> str:
     about = results["experiments"].get(experiment.name)
-    measured = about and f"the preset “{about['preset']}”, measured in {about['seconds']:.0f} s"
+    preset = about and f"Observers of the preset “{about['preset']}”, measured in {about['seconds']:.0f} s."
+    waiting = f"Waiting for pretrained observers; `tomnet run {experiment.name}` trains your own."
     figures = f"figure{'s' if len(experiment.figures) > 1 else ''} {', '.join(experiment.figures)}"
     parts = [
         f"## {experiment.name}",
-        f"{experiment.title}: section {experiment.section}, {figures}. Observers of {measured or WAITED_FOR}.",
+        f"{experiment.title}: section {experiment.section}, {figures}. {preset or waiting}",
     ]
     return "\n\n".join(
         parts + [_claim(id, results["claims"][id], seeds) for id in experiment.claims if id in results["claims"]]
