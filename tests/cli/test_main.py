@@ -505,8 +505,7 @@ sys.exit(main(["run", "goal-inference", "--preset", "smoke", *sys.argv[1:]]))
 
 
 def started(code: str, *args) -> subprocess.Popen:
-    compiled = ROOT / ".cache" / "jax"
-    environ = os.environ | {"PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu", "JAX_COMPILATION_CACHE_DIR": str(compiled)}
+    environ = os.environ | {"PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
     command = [sys.executable, "-c", code, *map(str, args)]
     return subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 

@@ -13,6 +13,7 @@ from tomnet.agents import population as populations
 from tomnet.experiments import ceiling
 from tomnet.experiments.agent_pool import AgentPool
 from tomnet.experiments.analysis import ceiling_measures as analysis
+from tomnet.experiments.analysis import three_species
 from tomnet.experiments.analysis.ceiling_measures import CeilingRow, known_agents
 from tomnet.experiments.analysis.evaluation_set import EvaluationSet, draw_evaluation_set
 from tomnet.experiments.analysis.three_species import SPECIES
@@ -160,6 +161,7 @@ def one_of_each(*asked) -> KnownAgents:
 
 def test_the_whole_ceiling_of_few_agents(tmp_path, monkeypatch):
     monkeypatch.setattr(ceiling, "known_agents", one_of_each)
+    monkeypatch.setattr(three_species, "REUSE", 1)
     one = ceiling.compute_ceiling(agents=2, seed=1, rollouts=3)
     ceiling.save_ceiling(tmp_path / "ceiling.json", one)
     assert to_json(ceiling.load_ceiling(tmp_path / "ceiling.json")) == to_json(one)

@@ -21,7 +21,7 @@ from ..support.array_files import load_arrays, save_arrays
 from ..support.errors import BadFile, BadSetting, TomnetError, nearest
 from ..support.identity import plain
 from ..support.named_arrays import named_arrays, with_arrays
-from ..support.trees import pick
+from ..support.trees import on_device, on_host, pick
 from .actor_critic import DeepAgent, Network, NetworkConfig, Senses
 
 FORMAT, VERSION = "tomnet agents", 3
@@ -121,7 +121,7 @@ class Population(eqx.Module):
         """Every network of that part with each preference in turn: a stacked agent, network-major."""
         chosen = {"training": self.training, "held out": self.held_out, "all": tuple(range(len(self)))}[part]
         each = np.repeat(np.asarray(chosen, int), self.objects)
-        networks = pick(self.networks, each)
+        networks = on_device(pick(on_host(self.networks), each))
         preferred = jnp.asarray(np.tile(np.arange(self.objects), len(chosen)), jnp.int32)
         return DeepAgent(networks, senses_of([self.condition] * len(each)), preferred)
 

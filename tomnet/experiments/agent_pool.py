@@ -14,7 +14,7 @@ from ..agents.population import Part, condition_file, load_condition
 from ..agents.species import DrawEncounters
 from ..episodes.encounter import Encounter
 from ..support.identity import LOCAL
-from ..support.trees import concatenate, pick
+from ..support.trees import on_device, on_host, pick
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,8 +48,8 @@ class AgentPool:
         for name in self.conditions:
             population = load_condition(name, self.folder)
             most = None if self.networks is None else self.networks * population.objects
-            parts.append(pick(population.agents(self.part), slice(most)))
-        return concatenate(parts)
+            parts.append(pick(on_host(population.agents(self.part)), slice(most)))
+        return on_device(jax.tree.map(lambda *leaves: np.concatenate(leaves), *parts))
 
     def ready(self) -> "Everyone":
         return Everyone(self.agents())

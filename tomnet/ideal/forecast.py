@@ -14,7 +14,7 @@ from ..episodes.futures import futures_from, queried_policy
 from ..episodes.predictions import Predictions
 from ..episodes.replay import stand_at_query
 from ..support.progress import reached
-from ..support.trees import pick
+from ..support.trees import on_device, on_host, pick
 from ..world.gridworld import ACTIONS, World
 from .batching import in_chunks, side_by_side
 
@@ -51,6 +51,7 @@ def forecast_mixture(
     """The weighted mean of the forecasts of all agents with any weight, in NumPy. `asked`: the current episode so far,
     and the query. A rollout weighs 1 over the length of its episode where queries come at `any_time`, else 1."""
     size, mixture = side_by_side(cpu=4, gpu=64), None
+    agents = on_host(agents)
     possible = np.flatnonzero(weights.any(0)).tolist()
     for done, number in enumerate(possible):
         reached(done, len(possible))
@@ -59,7 +60,7 @@ def forecast_mixture(
             partial(_forecasts, jax.random.fold_in(key, number)),
             size,
             (mine, *pick(asked, mine)),
-            pick(agents, number),
+            on_device(pick(agents, number)),
             world,
             rollouts,
             any_time,

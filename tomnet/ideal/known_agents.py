@@ -23,7 +23,7 @@ from ..episodes.predictions import Predictions
 from ..episodes.replay import replay
 from ..support.errors import BadSetting
 from ..support.progress import reached
-from ..support.trees import pick
+from ..support.trees import on_device, on_host, pick
 from ..world.gridworld import World
 from .batching import in_chunks, side_by_side
 from .forecast import forecast_mixture, mixed_predictions, not_begun
@@ -93,10 +93,10 @@ class KnownAgents(eqx.Module):
         # side by side, all take as long as the longest: those of a length go together
         first = first[np.argsort(episodes.length[first], kind="stable")]
         size = side_by_side(cpu=32, gpu=1024)
-        each = []
+        each, agents = [], on_host(self.agents)
         for number in range(len(self)):
             reached(number, len(self))
-            one = pick(self.agents, number)
+            one = on_device(pick(agents, number))
             each.append(in_chunks(_log_likelihoods, size, (pick(episodes, first),), one, self.world))
         likelihood = np.empty((len(same), len(self)))
         likelihood[first] = np.stack(each, axis=1)

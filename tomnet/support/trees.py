@@ -5,11 +5,21 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 
 def pick(tree: Any, index: Any) -> Any:
     """One element, or a part, of every array."""
     return jax.tree.map(lambda leaf: leaf[index], tree)
+
+
+def on_host(tree: Any) -> Any:
+    """As NumPy holds it, where a part is taken without a compiled program for its shape."""
+    return jax.tree.map(np.asarray, tree)
+
+
+def on_device(tree: Any) -> Any:
+    return jax.tree.map(jnp.asarray, tree)
 
 
 def stack(trees: Iterable[Any]) -> Any:
