@@ -12,8 +12,8 @@ from .. import zoo
 from ..observer.config import BEHAVIOUR
 from ..observer.tomnet import ToMnet
 from ..recordings.recording import ACTIONS, Recording
+from ..support.array_files import stored_format
 from ..support.errors import TomnetError
-from ..support.files import stored_format
 from ..support.named_arrays import digest_of
 from .dataset import Schema, schema_of
 from .network import Network
