@@ -18,6 +18,8 @@ from tomnet.observer.layers import (
     ResNet,
     masked_moments,
     normalisation,
+    pooled,
+    pooled_width,
 )
 
 RANDOM = np.random.default_rng(0)
@@ -188,3 +190,23 @@ def test_a_resnet_in_training_normalises_every_layer():
     assert np.allclose(moved.layers[0].norm.running_mean, first.mean((0, 1, 2)), atol=1e-4)
     assert np.allclose(moved.layers[0].norm.running_variance, first.var((0, 1, 2)), rtol=1e-3)
     assert [float(layer.norm.updates) for layer in moved.layers] == [1, 1, 1]
+
+
+# --- Read-outs
+
+
+def most_beside(frame: np.ndarray, row: int, col: int) -> np.ndarray:
+    """The most above, below, left and right of a cell, on all that side and in a beam of three; -1 where it ends."""
+    rows, cols = np.indices(frame.shape[:2])
+    sides = [(rows < row, cols, col), (rows > row, cols, col), (cols < col, rows, row), (cols > col, rows, row)]
+    masks = [mask for side, across, at in sides for mask in (side, side & (abs(across - at) <= 1))]
+    return np.concatenate([frame[mask].max(0, initial=-1) for mask in masks])
+
+
+def test_directions_are_read_out_beside_the_average_and_the_own_cell():
+    frames, cells = abs(RANDOM.normal(size=(5, 4, 4, 3))).astype(np.float32), np.array([0, 5, 11, 14, 3])
+    read = np.asarray(pooled(jnp.asarray(frames), jnp.asarray(cells), "directions"))
+    assert read.shape[1] == pooled_width(3, "directions")
+    assert np.allclose(read[:, :6], pooled(jnp.asarray(frames), jnp.asarray(cells), "agent"))
+    expected = [most_beside(frame, *divmod(cell, 4)) for frame, cell in zip(frames, cells.tolist())]
+    assert np.allclose(read[:, 6:], expected)

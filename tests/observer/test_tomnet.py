@@ -202,8 +202,8 @@ def test_an_architecture_that_cannot_be_built_is_refused_by_name(setting, field)
     [
         ("character", "episode", "'episodes', 'snapshots', 'sequence', 'none'"),
         ("normalise", None, "'batch', 'layer', 'none'"),
-        ("character_read_out", "mean", "'pool', 'agent'"),
-        ("read_out", "Agent", "'pool', 'agent'"),
+        ("character_read_out", "mean", "'pool', 'agent', 'directions'"),
+        ("read_out", "Agent", "'pool', 'agent', 'directions'"),
     ],
 )
 def test_an_unknown_word_is_answered_with_those_there_are(field, word, known):

@@ -13,11 +13,11 @@ from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
 from ..support.errors import BadSetting
 from ..support.precision import usual_dtype
+from ..world.directions import WAYS, most_each_way
 from ..world.gridworld import ABSENT, ACTIONS, Outcome, State, World
 from ..world.views import PLANES, field, observation
 from .matrix_convolution import Convolution, ReadyConvolution, make_ready
 
-LEAST = -1.0  # below all that a map of salience holds, which is not negative
 INPUT_PLANES = 16  # an observation's nine, filled up with zeros to a number that matrix units like
 
 
@@ -168,31 +168,6 @@ class Network(eqx.Module):
         absent = self.absent(features.astype(jnp.float32).mean((0, 1)))
         cells = self.belief[-1](features).astype(jnp.float32).reshape(-1, self.config.kinds)
         return jax.nn.log_softmax(jnp.concatenate([cells, absent[None]]), axis=0).T
-
-
-WAYS = 8  # four sides, and four beams
-
-
-def most_each_way(
-    map: Float[Array, "row col channel"], own_cell: Bool[Array, "row col"]
-) -> Float[Array, "way channel"]:
-    """The most of each channel above, below, left and right of the agent: on all that side, and in a beam of three.
-
-    What is remembered lies in one cell of many: a mean over them would all but hide it, and without directions it
-    would not tell which way to go. Where a side has no cells, and for the blind, who do not know where they are, LEAST.
-    """
-    lines, somewhere = jnp.arange(own_cell.shape[0]), own_cell.any()
-    row, col = jnp.argmax(own_cell.any(1)), jnp.argmax(own_cell.any(0))
-
-    def near(line: Int[Array, ""]) -> Bool[Array, "line"]:
-        return (lines - line <= 1) & (line - lines <= 1)
-
-    of_rows = (map.max(1), jnp.where(near(col)[:, None], map, LEAST).max(1))
-    of_cols = (map.max(0), jnp.where(near(row)[:, None, None], map, LEAST).max(0))
-    sides = ((lines < row, of_rows), (lines > row, of_rows), (lines < col, of_cols), (lines > col, of_cols))
-    return jnp.stack(
-        [jnp.where((side & somewhere)[:, None], most, LEAST).max(0) for side, mosts in sides for most in mosts]
-    )
 
 
 def _small(layer: eqx.nn.Linear) -> eqx.nn.Linear:

@@ -7,10 +7,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
+from ..world.directions import WAYS, most_each_way
 from .convolution import convolve
 
 Normalise = Literal["batch", "layer", "none"]
-ReadOut = Literal["pool", "agent"]
+ReadOut = Literal["pool", "agent", "directions"]
 Frames = Float[Array, "frame row col channel"]
 Maps = Float[Array, "frame row col channel_out"]  # what a layer makes of frames, with channels of its own
 
@@ -169,20 +170,28 @@ class ResNet(eqx.Module):
 
 
 def pooled(features: Frames, agent_cell: Int[Array, "frame"], read_out: ReadOut) -> Float[Array, "frame feature"]:
-    """Average pooling over the map; with "agent", the features at the agent's own cell beside it.
+    """Average pooling over the map; with "agent", the features at the agent's own cell beside it; with "directions",
+    also the most of each feature each way from there.
 
-    Where one stands decides where one goes, and an average over the map blurs just that.
+    Where one stands decides where one goes, and an average over the map blurs just that. One who goes to what lies far
+    away, or is remembered there, goes its way from the first step: convolutions carry that only so far.
     """
     average = features.mean((1, 2)).astype(jnp.float32)
     if read_out == "pool":
         return average
     cells = features.reshape(features.shape[0], -1, features.shape[-1])
     here = jnp.take_along_axis(cells, agent_cell.astype(jnp.int32)[:, None, None], axis=1)[:, 0]
-    return jnp.concatenate([average, here.astype(jnp.float32)], -1)
+    parts = [average, here.astype(jnp.float32)]
+    if read_out == "directions":
+        own_cell = jnp.arange(cells.shape[1]) == agent_cell[:, None]
+        each_way = jax.vmap(most_each_way)(features, own_cell.reshape(features.shape[:3]))
+        parts.append(each_way.reshape(len(features), -1).astype(jnp.float32))
+    return jnp.concatenate(parts, -1)
 
 
 def pooled_width(channels: int, read_out: ReadOut) -> int:
-    return channels if read_out == "pool" else 2 * channels
+    """How many features `pooled` gives."""
+    return {"pool": 1, "agent": 2, "directions": 2 + WAYS}[read_out] * channels
 
 
 def remembering(gates: Convolution) -> Convolution:
