@@ -11,9 +11,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
+from ..support.directions import WAYS, most_each_way
 from ..support.errors import BadSetting
 from ..support.precision import usual_dtype
-from ..world.directions import WAYS, most_each_way
 from ..world.gridworld import ABSENT, ACTIONS, Outcome, State, World
 from ..world.views import PLANES, field, observation
 from .matrix_convolution import Convolution, ReadyConvolution, make_ready

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
-from ..world.directions import WAYS, most_each_way
+from ..support.directions import WAYS, most_each_way
 from .convolution import convolve
 
 Normalise = Literal["batch", "layer", "none"]

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tomnet.world.directions import LEAST, most_each_way
+from tomnet.support.directions import LEAST, most_each_way
 
 
 def test_one_knows_which_way_things_lie():
