@@ -4,6 +4,7 @@ What draws is compiled as a whole: step by step, hundreds of small programs woul
 """
 
 from collections.abc import Sequence
+from typing import Any, overload
 
 import equinox as eqx
 import jax
@@ -23,7 +24,9 @@ from .episodes.episode import Episode, QueryState
 from .episodes.faults import arrays_of, find_blocked, find_fault
 from .episodes.history import History
 from .episodes.predictions import Probabilities
+from .fit.observer import FittedAgent, FittedObserver, is_fitted, load_fitted
 from .observer.tomnet import ToMnet, ask
+from .recordings.recording import Recording
 from .support.errors import BadSetting, TomnetError
 from .support.words import counted
 from .world.gridworld import Level, World
@@ -153,12 +156,19 @@ def observe(observer: ToMnet, seen: Encounter | History, query: QueryState | Non
     return Answers(said.action, said.consumption, said.successor, said.belief, character=who.mean, deviation=deviation)
 
 
-def meet(observer: ToMnet | str, past: Past, *, objects: Sequence[str] | None = None) -> AgentModel:
+@overload
+def meet(observer: FittedObserver, past: Sequence[Recording]) -> FittedAgent: ...
+@overload
+def meet(observer: ToMnet, past: Past, *, objects: Sequence[str] | None = None) -> AgentModel: ...
+@overload
+def meet(observer: str, past: Past, *, objects: Sequence[str] | None = None) -> Any: ...
+def meet(observer: ToMnet | FittedObserver | str, past: Any, *, objects: Sequence[str] | None = None) -> Any:
     """Lets an observer, or the one of this name, meet an agent through its past; the model that it makes of the agent
     can be asked about any state, and follows an episode step by step.
 
     `past`: recordings, or episodes or snapshots of our own, in a list or stacked. `objects` says what the kinds of
-    objects are called, where that is not `A`, `B`, … and `*` for a subgoal.
+    objects are called, where that is not `A`, `B`, … and `*` for a subgoal. The folder of a `tomnet fit` is an observer
+    as well: it takes recordings, knows objects by their letters, and is asked state by state.
 
     >>> (walk,) = tomnet.record(tomnet.MAZE, lambda scene: "right", episodes=1, agent="ann", seed=3)
     >>> ann = tomnet.meet("greedy-agents/greedy", [walk])
@@ -166,4 +176,10 @@ def meet(observer: ToMnet | str, past: Past, *, objects: Sequence[str] | None = 
     >>> said.action["down"] + said.action["right"] > 0.9, said.consumption.names, said.successor[0.9].shape
     (True, ('A', 'B', 'C', 'D'), (11, 11))
     """
-    return agent_model.meet(load(observer) if isinstance(observer, str) else observer, past, objects)
+    if isinstance(observer, str):
+        observer = load_fitted(observer) if is_fitted(observer) else load(observer)
+    if not isinstance(observer, FittedObserver):
+        return agent_model.meet(observer, past, objects)
+    if objects is not None:
+        raise BadSetting("objects", ", ".join(objects), "a fitted observer knows objects by their letters")
+    return observer.meet(past)

@@ -10,6 +10,7 @@ import pytest
 from fit.brief import BRIEF
 from fit.small import ROW, random_walks, two_kinds, walk
 
+import tomnet
 from tomnet.figures import save
 from tomnet.figures.fit import panels
 from tomnet.figures.panels import compose_all
@@ -91,7 +92,7 @@ def test_a_saved_observer_answers_as_the_one_that_was_measured(fitted, recording
         assert list(answer.outcome) == ["A", "B", "nothing"]
         assert list(answer.outcome.values()) == pytest.approx(expected, abs=1e-5)
         assert sum(answer.action.values()) == pytest.approx(1, abs=1e-5)
-    assert answer.successor.shape == (3, 3, 6)
+    assert answer.successor.array.shape == (3, 3, 6)
 
 
 def test_nothing_later_than_the_time_asked_about_is_seen(fitted, recordings):
@@ -108,19 +109,45 @@ def test_nothing_later_than_the_time_asked_about_is_seen(fitted, recordings):
         whole, part = (observer.ask(recordings[:2], each, observer=name) for each in (now, cut))
         assert whole.outcome == pytest.approx(part.outcome, abs=1e-6)
         assert whole.action == pytest.approx(part.action, abs=1e-6)
-        assert whole.successor == pytest.approx(part.successor, abs=1e-6)
+        assert whole.successor.array == pytest.approx(part.successor.array, abs=1e-6)
 
 
 def test_a_scene_can_be_asked_about_before_anything_happens(fitted, recordings):
     observer = load_fitted(fitted[0])
-    walls = np.zeros((1, 6), bool)
+    picture = f"{ROW}\n######\n......"
+    walls = np.array([[False] * 6, [True] * 6, [False] * 6])
     scene = Scene(walls=walls, cell=(0, 2), objects=(("A", (0, 0)), ("B", (0, 5))))
-    same = parse_text(f"{ROW}\n\nleft\n", "ann", "1")
-    for past in ([], recordings[6:10]):
-        assert observer.ask(past, scene).outcome == pytest.approx(observer.ask(past, same).outcome, abs=1e-6)
-    wants_b = observer.ask(recordings[6:10], scene, observer="inverse planner")
-    assert max(wants_b.outcome, key=wants_b.outcome.get) == "B"
-    assert max(wants_b.action, key=wants_b.action.get) == "right"
+    same = parse_text(f"{picture}\n\nleft\n", "ann", "1")
+    for past in ([], recordings[6:9]):
+        first, *others = (observer.ask(past, each) for each in (scene, picture, same))
+        assert all(other.outcome == pytest.approx(first.outcome, abs=1e-6) for other in others)
+    wants_b = observer.ask(recordings[6:9], scene, observer="inverse planner")
+    assert (wants_b.outcome.likeliest, wants_b.action.likeliest) == ("B", "right")
+    assert str(wants_b).startswith("next action: right")
+
+
+def test_a_fitted_observer_meets_an_agent_as_a_pretrained_one_does(fitted, recordings):
+    folder, past = fitted[0], recordings[6:9]
+    by_name, by_hand = (tomnet.meet(each, past) for each in (str(folder), tomnet.load_fitted(folder)))
+    said = by_name.ask(recordings[9], time=1)
+    assert said.action == by_hand.ask(recordings[9], time=1).action
+    assert (said.successor[0.9].shape, said.character.mean.ndim, said.character.deviation) == ((3, 6), 1, None)
+    with pytest.raises(TomnetError, match="one agent is met at a time"):
+        tomnet.meet(str(folder), [recordings[0], recordings[6]])
+    with pytest.raises(TomnetError, match="knows objects by their letters"):
+        tomnet.meet(str(folder), past, objects="AB")
+
+
+def test_what_was_not_met_in_fitting_is_answered_with_a_warning(fitted, recordings):
+    observer, small = load_fitted(fitted[0]), f"{ROW}"
+    with pytest.warns(tomnet.BeyondTraining, match="N_past is 6, at most 3 there; a maze of 1×6, at least 3×6 there"):
+        observer.ask(recordings[6:12], small)
+    long = parse_text(f"{ROW}\n######\n######\n\n" + "stay\n" * 4, "ann", "1")
+    with pytest.warns(tomnet.BeyondTraining, match="an episode of 4 steps, at most 3 there; walls fill 12 cells"):
+        observer.ask([], long)
+    headed = parse_text(f"heading: up\n\n{ROW}\n######\n......\n\nright 0 3 up\n", "ann", "1")
+    with pytest.warns(tomnet.BeyondTraining, match="the agent faces somewhere"):
+        observer.ask([], headed)
 
 
 def test_what_cannot_be_asked_is_refused(fitted, recordings):

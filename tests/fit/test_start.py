@@ -144,7 +144,9 @@ def test_a_tomnet_that_does_better_is_the_network_saved_loaded_and_asked_as_any(
     assert fitted.network.config == CONFIG
     answer = fitted.ask(walks[:2], walks[2], observer="network")
     assert sum(answer.outcome.values()) == pytest.approx(1, abs=1e-5)
-    assert answer.successor.shape == (3, 4, 4)
+    assert answer.successor.array.shape == (3, 4, 4)
+    assert fitted.domain is not None
+    assert fitted.domain.max_past == 3
     check_start(load_start(str(tmp_path / "run")), walks)  # and it is a start itself
 
 

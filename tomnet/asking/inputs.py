@@ -123,12 +123,13 @@ def state_from(asked: Asked, config: ObserverConfig, objects: tuple[str, ...]) -
         case Scene():
             return _from_scene(asked, config, objects)
         case str():
-            return _from_scene(_drawn(asked), config, objects)
+            return _from_scene(drawn(asked), config, objects)
     why = "should be a level, a state, a scene or the picture of one"
     raise BadSetting("state", type(asked).__name__, why)
 
 
-def _drawn(picture: str) -> Scene:
+def drawn(picture: str) -> Scene:
+    """A state from its picture."""
     level = parse_transcript(picture.strip("\n")).level
     check_level(level)
     things = {(row, col): char for row, line in enumerate(level) for col, char in enumerate(line)}

@@ -3,6 +3,7 @@
 symmetry, copies     the eight ways to turn a maze over, and which episodes are copies of each other
 distances            walking distances in many mazes at once
 dataset              recordings as arrays: states that are asked about, and what then happened
+domain               what was met in fitting
 split                training, validation and test parts that share no episode
 observers            the contract: past episodes and a query state in, probabilities out
 baselines            the nearest object, the favourite so far

@@ -1,10 +1,10 @@
 """Recordings as arrays: the states of each episode that an observer is asked about, and what then happened.
 
-An episode is asked about at `QUERIES` times, the first of them its start. Arrays are padded to the largest maze of the
-set, and padding is wall. Walking distances are worked out once, here, for all observers alike.
+An episode is asked about at `QUERIES` times, the first of them its start, unless told otherwise. Arrays are padded to
+the largest maze of the set, and padding is wall. Walking distances are worked out once, here, for all observers alike.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -186,20 +186,25 @@ class Dataset:
         )
 
 
+def spread_out(recording: Recording) -> Int[np.ndarray, "query"]:
+    return np.linspace(0, len(recording), QUERIES, endpoint=False).astype(int)
+
+
 def make_dataset(
-    recordings: Sequence[Recording], schema: Schema | None = None, *, last_asked_at: int | None = None
+    recordings: Sequence[Recording],
+    schema: Schema | None = None,
+    *,
+    times: Callable[[Recording], Int[np.ndarray, "query"]] = spread_out,
 ) -> Dataset:
-    """Episodes of an agent are taken to have happened in the order in which they come. The last recording may be asked
-    about at a time of its own."""
+    """Episodes of an agent are taken to have happened in the order in which they come. `times` are those at which each
+    is asked about, as many for one as for another; where an episode is past, the first must be its start."""
     schema = schema_of(recordings) if schema is None else schema
     number = {name: place for place, name in enumerate(dict.fromkeys(each.agent for each in recordings))}
     by_agent = sorted(recordings, key=lambda each: number[each.agent])
-    times = [np.linspace(0, len(each), QUERIES, endpoint=False).astype(int) for each in by_agent]
-    if last_asked_at is not None:
-        times[-1] = np.full(QUERIES, last_asked_at)
-    rows = [_asked(each, schema, asked) for each, asked in zip(by_agent, times)]
+    asked_at = [times(each) for each in by_agent]
+    rows = [_asked(each, schema, asked) for each, asked in zip(by_agent, asked_at)]
     walls = np.stack([_padded_walls(each, schema) for each in by_agent])
-    layout, objects, owner = _layouts(by_agent, times, schema)
+    layout, objects, owner = _layouts(by_agent, asked_at, schema)
     closed = objects & ~np.array(schema.walked_over, bool)[:, None, None]
     others = closed.any(1, keepdims=True) & ~objects
     grid = schema.size
@@ -227,7 +232,7 @@ def _asked(recording: Recording, schema: Schema, times: Int[np.ndarray, "query"]
     kinds = np.array([schema.kinds.index(letter) for letter in recording.objects] + [schema.nothing])
     took = np.append(kinds[recording.taken[takings]], schema.nothing)
     since = np.append(0, takings + 1)[np.searchsorted(takings, times)]  # the state right after the last taking
-    headings = np.full(QUERIES, NO_HEADING) if recording.headings is None else recording.headings[times].astype(int)
+    headings = np.full(len(times), NO_HEADING) if recording.headings is None else recording.headings[times].astype(int)
     return {
         "times": times,
         "cells": cells[times],
@@ -243,7 +248,7 @@ def _layouts(
     recordings: Sequence[Recording], times: list[np.ndarray], schema: Schema
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Where objects are at these times: the number of a layout for each, the layouts, and whose episode each is of."""
-    found, numbers, owner = [], np.zeros((len(recordings), QUERIES), int), []
+    found, numbers, owner = [], np.zeros((len(recordings), len(times[0])), int), []
     most = MOST_BYTES // max(schema.rows * schema.cols * len(schema.kinds), 1)
     for episode, (recording, asked) in enumerate(zip(recordings, times)):
         known: dict[bytes, int] = {}

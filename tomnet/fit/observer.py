@@ -1,8 +1,8 @@
 """A fitted observer: saved, loaded and asked by name.
 
-observer = load_fitted("fitted/observer.safetensors")
-answer = observer.ask(past, current)          # recordings of one agent, and the maze that it is in now
-answer.outcome["A"], answer.action["up"], answer.successor.shape, answer.embedding
+agent = tomnet.meet("fitted", past)     # recordings of one agent, and an observer fitted to others
+said = agent.ask(current)               # the maze that it is in now: a picture, a scene or a recording
+said.action["up"], said.outcome["A"], said.successor[0.9].shape, said.character.mean
 """
 
 import dataclasses
@@ -14,26 +14,31 @@ from typing import Any, Literal, get_args
 import equinox as eqx
 import jax
 import numpy as np
-from jaxtyping import Float
 
+from ..asking.answer import Embedding, Named
+from ..asking.inputs import drawn
+from ..episodes.targets import GAMMAS
 from ..observer.checkpoint import blank_observer
 from ..observer.config import ObserverConfig
 from ..observer.tomnet import ToMnet
+from ..recordings.episodes import check_fits, with_some_action
 from ..recordings.recording import ACTIONS, HEADINGS, NOTHING, UNKNOWN, Recording
 from ..recordings.scene import Scene
-from ..support.array_files import load_arrays, save_arrays
+from ..support.array_files import load_arrays, save_arrays, stored_format
 from ..support.errors import BadFile, BadSetting
 from ..support.files import FilePath
 from ..support.identity import plain
 from ..support.named_arrays import named_arrays, with_arrays
-from .dataset import Schema, make_dataset
+from ..support.warn import BeyondTraining, warn_once
+from .dataset import QUERIES, Schema, make_dataset, spread_out
+from .domain import FitDomain
 from .inverse_planner import InversePlanner
 from .mixture import Mixture, Weights
 from .network import Network, NetworkConfig
 from .network_observer import NetworkObserver
 from .observers import Asked, NetworkLike, Observer
 from .steps import StepModel
-from .tomnet_observer import ToMnetObserver
+from .tomnet_observer import ToMnetObserver, letters
 
 FORMAT, VERSION = "tomnet fitted observer", 2
 OBSERVER = "observer.safetensors"
@@ -43,13 +48,16 @@ NAMES: tuple[Name, ...] = get_args(Name)
 
 
 @dataclass(frozen=True)
-class Answer:
+class FittedAnswer:
     """What an observer thinks of an agent in a state: probabilities by name, where it will be, and who it is."""
 
-    outcome: dict[str, float]  # what is taken next; of all kinds, and "nothing"
-    action: dict[str, float]
-    successor: Float[np.ndarray, "gamma row col"]
-    embedding: Float[np.ndarray, "feature"]
+    outcome: Named[str]  # what is taken next; of all kinds, and "nothing"
+    action: Named[str]
+    successor: Named[float]  # by discount, `[row, col]`
+    character: Embedding
+
+    def __str__(self) -> str:
+        return f"next action: {self.action}\nis taken next: {self.outcome}"
 
 
 @dataclass(frozen=True)
@@ -63,6 +71,7 @@ class FittedObserver:
     action_weights: Weights
     recommended: Name
     about: dict[str, Any]
+    domain: FitDomain | None = None  # None: its file does not say
 
     def named(self, name: str) -> Observer:
         if name not in NAMES:
@@ -71,28 +80,59 @@ class FittedObserver:
         mixture = Mixture(network, self.planner, self.outcome_weights, self.action_weights)
         return {"network": network, "inverse planner": self.planner, "mixture": mixture}[name]
 
+    def check(self, recording: Recording, *, seen: bool = True) -> None:
+        """Whether it can be asked about, and where it is `seen` whether all of it can be read."""
+        self.schema.check(recording)
+        if isinstance(self.network, ToMnet):
+            config = self.network.config
+            check_fits(recording if seen else with_some_action(recording), config.size, letters(config))
+
+    def meet(self, past: Sequence[Recording]) -> "FittedAgent":
+        """An agent by its past episodes, in the order of time; see `tomnet.meet`."""
+        agents = sorted({each.agent for each in past})
+        if len(agents) > 1:
+            raise BadSetting("past", f"recordings of {', '.join(agents[:3])}", "one agent is met at a time")
+        return FittedAgent(self, tuple(past))
+
     def ask(
-        self, past: Sequence[Recording], now: Recording | Scene, *, time: int = 0, observer: str | None = None
-    ) -> Answer:
-        """After these episodes of an agent, in the order of time, about a state that it is in: a scene, or a recording
-        at one of its times, of which only what came before is seen."""
-        current = _standing(now) if isinstance(now, Scene) else now
+        self, past: Sequence[Recording], now: Recording | Scene | str, *, time: int = 0, observer: str | None = None
+    ) -> FittedAnswer:
+        """After these episodes of an agent, in the order of time, about a state that it is in: a scene, the picture of
+        one, or a recording at one of its times, of which only what came before is seen."""
+        current = now if isinstance(now, Recording) else _standing(drawn(now) if isinstance(now, str) else now)
         if not 0 <= time < len(current):
             raise BadSetting("time", time, f"there are {len(current)} steps to ask about, counted from 0")
         recordings = [dataclasses.replace(each, agent="asked") for each in (*past, current)]
-        for each in recordings:
-            self.schema.check(each)
-        data = make_dataset(recordings, self.schema, last_asked_at=time)
+        for each in recordings[:-1]:
+            self.check(each)
+        self.check(recordings[-1], seen=False)
+        reasons = [] if self.domain is None else list(self.domain.reasons(len(past), recordings))
+        if reasons:
+            warn_once(f"unlike what this observer met in fitting: {'; '.join(reasons)}", BeyondTraining)
+        now_asked, at = recordings[-1], np.full(QUERIES, time)
+        data = make_dataset(recordings, self.schema, times=lambda each: at if each is now_asked else spread_out(each))
         last = np.array([len(past)])
         asked = Asked(np.arange(len(past))[None], last, np.zeros(1, int))
         said, network = self.named(observer or self.recommended), network_observer(self.network)
         rows, cols = current.size
-        return Answer(
-            outcome=dict(zip(self.schema.outcomes, said.outcomes(data, asked)[0].tolist())),
-            action=dict(zip(self.schema.action_names, said.actions(data, asked)[0].tolist())),
-            successor=network.successor_maps(data, asked)[0, :, :rows, :cols],
-            embedding=network.embeddings(data, asked.past)[0],
+        return FittedAnswer(
+            outcome=Named(self.schema.outcomes, said.outcomes(data, asked)[0]),
+            action=Named(self.schema.action_names, said.actions(data, asked)[0]),
+            successor=Named(GAMMAS, network.successor_maps(data, asked)[0, :, :rows, :cols]),
+            character=Embedding(network.embeddings(data, asked.past)[0], None),
         )
+
+
+@dataclass(frozen=True)
+class FittedAgent:
+    """What a fitted observer makes of one agent, by its past: `tomnet.meet` gives one, and `ask` asks it."""
+
+    observer: FittedObserver
+    past: tuple[Recording, ...]
+
+    def ask(self, state: Recording | Scene | str, *, time: int = 0) -> FittedAnswer:
+        """What the agent will do in a state: a picture, a scene, or a recording at one of its times."""
+        return self.observer.ask(self.past, state, time=time)
 
 
 def network_observer(network: Network | ToMnet) -> NetworkLike:
@@ -132,12 +172,25 @@ def save_fitted(path: FilePath, observer: FittedObserver) -> None:
         "action_weights": [*observer.action_weights.items()],
         "recommended": observer.recommended,
         "about": observer.about,
+        "domain": None if observer.domain is None else plain(observer.domain),
     }
     save_arrays(path, arrays, header, format=FORMAT, version=VERSION)
 
 
+def is_fitted(path: FilePath) -> bool:
+    """Whether this is the folder of a fit, or the file that it made."""
+    path = Path(path)
+    path = path / OBSERVER if path.is_dir() else path
+    return path.is_file() and stored_format(path) == FORMAT
+
+
 def load_fitted(path: FilePath) -> FittedObserver:
-    """From the file, or from the folder of a fit."""
+    """An observer that `tomnet fit` made, from its folder or its file; `tomnet.meet` lets it meet an agent.
+
+    >>> tomnet.load_fitted("nowhere")
+    Traceback (most recent call last):
+    tomnet...BadFile: nowhere: no such file or directory
+    """
     path = Path(path)
     path = path / OBSERVER if path.is_dir() else path
     arrays, header = load_arrays(path, FORMAT, VERSION)
@@ -154,6 +207,7 @@ def load_fitted(path: FilePath) -> FittedObserver:
             action_weights=dict(header["action_weights"]),
             recommended=header["recommended"],
             about=dict(header["about"]),
+            domain=_domain(header.get("domain")),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise BadFile(path, "its header describes no fitted observer that this tomnet can build") from error
@@ -164,6 +218,10 @@ def _blank_network(kind: str, config: dict[str, Any]) -> Network | ToMnet:
     if kind == "tomnet":
         return blank_observer(ObserverConfig(**{name: _tuple(value) for name, value in config.items()}))
     return eqx.filter_eval_shape(lambda: Network(NetworkConfig(**config), key=jax.random.key(0)))
+
+
+def _domain(said: dict[str, Any] | None) -> FitDomain | None:
+    return None if said is None else FitDomain(**{name: _tuple(value) for name, value in said.items()})
 
 
 def _tuple(value: Any) -> Any:

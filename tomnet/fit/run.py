@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jaxtyping import Bool
 
+from ..observer.tomnet import ToMnet
 from ..recordings.recording import Recording
 from ..support.checks import check_between, check_seed
 from ..support.identity import plain
@@ -19,7 +21,9 @@ from ..support.run_folder import Run, enter_run
 from ..support.run_lock import RunLock
 from .baselines import Favourite, Nearest
 from .dataset import QUERIES, Dataset, make_dataset
+from .domain import FitDomain
 from .features import table_of
+from .fine_tuning import PAST
 from .inverse_planner import InversePlanner, fit_inverse_planner
 from .mixture import Mixture, mixed_without
 from .network import NetworkConfig
@@ -106,9 +110,11 @@ def fit(
             recommended = min(NAMES, key=losses.__getitem__)
             mixture = observers["mixture"]
             assert isinstance(mixture, Mixture)
+            most_past = PAST if isinstance(network, ToMnet) else training.window - 1
             fitted = FittedObserver(
                 *(data.schema, network, planner, mixture.outcome_weights, mixture.action_weights, recommended),
                 about=run.origin | {"settings": settings},
+                domain=FitDomain.of(_chosen(data, split.train), most_past),
             )
             save_fitted(folder / OBSERVER, fitted)
             result = _measured(data, split, observers, fitted, losses, told, (seed, fold, about))
@@ -146,6 +152,10 @@ def _validation_losses(data: Dataset, said: Sequence[Said]) -> dict[str, float]:
     mixture = mixed_without(group, network, planner, happened, asked.count)
     losses = {name: mean_loss(data, said, name) for name in NAMES}
     return losses | {"mixture": float(judged(mixture, happened)[0].mean())}
+
+
+def _chosen(data: Dataset, wanted: Bool[np.ndarray, "episode"]) -> list[Recording]:
+    return [data.recordings[number] for number in np.flatnonzero(wanted)]
 
 
 def _some(asked: Asked) -> Asked:

@@ -12,12 +12,11 @@ from .. import zoo
 from ..observer.config import BEHAVIOUR
 from ..observer.tomnet import ToMnet
 from ..recordings.recording import ACTIONS, Recording
-from ..support.array_files import stored_format
 from ..support.errors import TomnetError
 from ..support.named_arrays import digest_of
 from .dataset import Schema, schema_of
 from .network import Network
-from .observer import FORMAT, OBSERVER, load_fitted
+from .observer import OBSERVER, is_fitted, load_fitted
 from .tomnet_observer import letters
 
 
@@ -36,7 +35,7 @@ def load_start(name: str) -> Start:
     """By the name of an observer in the zoo, from its file, or from the folder of a fit."""
     path = Path(name)
     path = path / OBSERVER if path.is_dir() else path
-    if path.is_file() and stored_format(path) == FORMAT:
+    if is_fitted(path):
         fitted = load_fitted(path)
         return Start(name, fitted.network, fitted.schema)
     return Start(name, zoo.load_named(str(path) if path.is_file() else name), None)

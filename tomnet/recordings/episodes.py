@@ -1,5 +1,6 @@
 """Recordings as episodes of our own, for observers of our own worlds: where size, objects and actions allow it."""
 
+import dataclasses
 from collections.abc import Sequence
 
 import jax.numpy as jnp
@@ -60,3 +61,9 @@ def check_fits(recording: Recording, size: int, objects: Sequence[str]) -> None:
         if name not in ACTIONS:
             expected = f"one of {', '.join(ACTIONS)}, the actions that this observer knows"
             raise BadRecording(f"action {step + 1}", expected, name)
+
+
+def with_some_action(recording: Recording) -> Recording:
+    """With some action in the place of those unknown: where they are is kept apart."""
+    some = next((number for number, name in enumerate(recording.action_names) if name in ACTIONS), 0)
+    return dataclasses.replace(recording, actions=np.where(recording.actions == UNKNOWN, some, recording.actions))
