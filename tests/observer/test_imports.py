@@ -20,6 +20,7 @@ LEFT_TO_RIGHT = [
     ["experiments"],
     ["zoo"],
     ["fit"],
+    ["watch"],
     ["figures"],
     ["cards"],
     ["report"],

@@ -135,7 +135,7 @@ class CurrentEpisode:
 def meet(observer: ToMnet, past: Past, objects: Sequence[str] | None = None) -> AgentModel:
     """The model that an observer makes of one agent; see `tomnet.meet`."""
     config, domain = observer.config, observer.domain
-    names = _names(observer) if objects is None else tuple(objects)
+    names = object_names(observer) if objects is None else tuple(objects)
     if len(names) != config.objects or len(set(names)) != len(names):
         raise BadSetting(
             "objects", ", ".join(map(str, names)), f"this observer knows {config.objects}, each with a name"
@@ -149,7 +149,8 @@ def meet(observer: ToMnet, past: Past, objects: Sequence[str] | None = None) -> 
     return AgentModel(observer, history, names, _characterise(observer, past, real, capacity))
 
 
-def _names(observer: ToMnet) -> tuple[str, ...]:
+def object_names(observer: ToMnet) -> tuple[str, ...]:
+    """What an observer's objects are called, where nobody says otherwise."""
     domain, objects = observer.domain, observer.config.objects
     if domain is not None and domain.subgoal:
         return (*LETTERS[: objects - 1], SUBGOAL)

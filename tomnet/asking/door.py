@@ -36,6 +36,11 @@ def check(observer: ToMnet, history: History, query: QueryState) -> None:
 
 
 def check_history(observer: ToMnet, history: History) -> None:
+    _warn(history_reasons(observer, history))
+
+
+def history_reasons(observer: ToMnet, history: History) -> list[str]:
+    """In what way a history that can be read is unlike what was met in training."""
     if not isinstance(history, History):
         raise BadSetting("history", type(history).__name__, "should be a History; `History.of(past)` makes one")
     past = _arrays("past", history.past, (Episode, Snapshot), "agent", "past")
@@ -59,14 +64,18 @@ def check_history(observer: ToMnet, history: History) -> None:
         _check_times(history, recent)
         begun = recent["length"] > 0
         reasons += _episode_reasons(observer.domain, {name: array[begun] for name, array in recent.items()})
-    _warn(reasons)
+    return reasons
 
 
 def check_query(observer: ToMnet, query: Arrays, begun: np.ndarray) -> None:
-    """States that are asked about; `begun`: whether something happened before in their episodes."""
+    _warn(query_reasons(observer, query, begun))
+
+
+def query_reasons(observer: ToMnet, query: Arrays, begun: np.ndarray) -> list[str]:
+    """The same of states that are asked about; `begun`: whether something happened before in their episodes."""
     _check_kind(observer, "query", query)
     _check_values("query", QueryState, query)
-    _warn(_query_reasons(observer.domain, query, begun))
+    return _query_reasons(observer.domain, query, begun)
 
 
 def check_steps(observer: ToMnet, steps: int) -> None:

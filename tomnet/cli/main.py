@@ -29,6 +29,7 @@ from .experiments import Evaluate, Figures, List, Run
 from .fit import Fit
 from .report import Report, Results
 from .sally_anne import SallyAnne
+from .watch import Watch
 
 DONE, BAD_INPUT, CUT_SHORT = 0, 2, 141
 
@@ -77,6 +78,7 @@ COMMANDS: dict[str, type] = {
     "episodes": EpisodesGroup,
     "record": Record,
     "fit": Fit,
+    "watch": Watch,
     "sally-anne": SallyAnne,
     "bench": Bench,
 }

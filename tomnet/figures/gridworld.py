@@ -60,7 +60,8 @@ def with_subgoal(state: State) -> State:
     return dataclasses.replace(state, object_cells=objects, subgoal_cell=subgoal)
 
 
-def draw_object(axes: Axes, kind: int, row: int, col: int) -> None:
+def draw_object(axes: Axes, kind: int, row: int, col: int, *, letter: str | None = None) -> None:
+    """By the letter of its kind in our own worlds; elsewhere objects have letters of their own."""
     if kind == SUBGOAL:
         axes.plot(col, row, "*", color="black", markersize=1.5 * _letter_size(axes), zorder=5, markeredgewidth=0)
         return
@@ -78,7 +79,7 @@ def draw_object(axes: Axes, kind: int, row: int, col: int) -> None:
     axes.text(
         col,
         row,
-        LETTERS[kind],
+        LETTERS[kind] if letter is None else letter,
         ha="center",
         va="center_baseline",
         fontsize=_letter_size(axes),

@@ -2,7 +2,7 @@
 
 import statistics
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ..support.errors import TomnetError
@@ -49,8 +49,18 @@ class Survey:
 
 
 def survey(path: FilePath) -> Survey:
-    found, lengths, faults, resting = Survey(), [], Counter(), Counter()
-    for each in scan(path, skip=lambda path: found.not_opened.append(str(path))):
+    found = Survey()
+    return _surveyed(found, scan(path, skip=lambda path: found.not_opened.append(str(path))), path)
+
+
+def survey_of(recordings: Iterable[Recording]) -> Survey:
+    """Of what is in memory already."""
+    return _surveyed(Survey(), recordings, "")
+
+
+def _surveyed(found: Survey, every: Iterable[Recording | TomnetError], path: FilePath) -> Survey:
+    lengths, faults, resting = [], Counter(), Counter()
+    for each in every:
         if isinstance(each, TomnetError):
             broken = Broken(
                 str(getattr(each, "path", path)), getattr(each, "line", None), getattr(each, "why", str(each))

@@ -6,9 +6,8 @@ The page is a single file that asks nothing of the network: style and figures ar
 beside it as pages of their own.
 """
 
-import base64
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -19,12 +18,12 @@ from ..experiments.experiment import Experiment, Result
 from ..experiments.registry import EXPERIMENTS
 from ..figures import architecture_figure, captions, figures_for, panels_for, save
 from ..figures.architecture import CAPTION, architecture_panel
-from ..figures.numbers import NumberTable, numbers_for
-from ..figures.panels import Panel, compose, render
+from ..figures.numbers import numbers_for
 from ..figures.style import NOTHING
 from ..support.files import write_atomically
 from ..support.json_files import write_json
 from .pages import html_page, write_pages
+from .parts import cell, definitions, figure, link, number_table
 from .results import SIGNS, measured, number_text
 from .seeds import Seeds, on_seeds
 
@@ -116,15 +115,10 @@ def environment_of(results: list[Result]) -> dict[str, Any]:
 def _head(pages: Mapping[str, str]) -> str:
     return f"""<header>
 <h1>{escape(TITLE)}</h1>
-<p>{escape(ABOUT).format(deviations=_link(pages.get("deviations"), "docs/deviations.md"))}</p>
-<p>{escape(DATA).format(results=_link("results.json", "results.json"))}</p>
+<p>{escape(ABOUT).format(deviations=link(pages.get("deviations"), "docs/deviations.md"))}</p>
+<p>{escape(DATA).format(results=link("results.json", "results.json"))}</p>
 </header>
 """
-
-
-def _link(to: str | None, text: str) -> str:
-    """A link, or only its text where it would lead nowhere."""
-    return f'<a href="{escape(to)}">{escape(text)}</a>' if to else escape(text)
 
 
 def _counts(by_name: Mapping[str, Result], waiting: Collection[str]) -> str:
@@ -178,7 +172,7 @@ def _ledger(by_name: Mapping[str, Result], waiting: Collection[str], told: Mappi
 
 def _claim(claim: Claim, experiment: Experiment, told: str) -> str:
     value = f'<span class="number">{escape(measured(claim.value, claim.interval))}</span>'
-    details = f"<p>{escape(claim.decided_by)}</p>" + (_definitions(claim.detail) if claim.detail else "")
+    details = f"<p>{escape(claim.decided_by)}</p>" + (definitions(claim.detail) if claim.detail else "")
     return (
         f"<tr>{_claim_id(claim.id, experiment)}"
         f'<td class="wordy">{escape(claim.statement)}'
@@ -186,7 +180,7 @@ def _claim(claim: Claim, experiment: Experiment, told: str) -> str:
         f'<td class="wordy">{_verdict(claim.verdict)}{_aside(told)}</td>'
         f'<td data-label="measured">{value}<span class="unit">{escape(claim.unit)}</span></td>'
         f"{_reference(claim)}"
-        f"{_cell('paper', claim.paper or NOTHING)}</tr>"
+        f"{cell('paper', claim.paper or NOTHING)}</tr>"
     )
 
 
@@ -198,8 +192,8 @@ def _reference(claim: Claim) -> str:
     """What the measured value stands beside."""
     others = beside(claim.control, claim.ceiling)
     more = "".join(_aside(f"{who}: {number_text(value)}") for who, value in others.items())
-    cell = _cell("ideal, or the agents themselves", number_text(claim.reference))
-    return cell.replace(' class="empty"', "").replace("</td>", f"{more}</td>") if more else cell
+    alone = cell("ideal, or the agents themselves", number_text(claim.reference))
+    return alone.replace(' class="empty"', "").replace("</td>", f"{more}</td>") if more else alone
 
 
 def _unknown_claim(id: str, experiment: Experiment, waits: bool) -> str:
@@ -207,48 +201,21 @@ def _unknown_claim(id: str, experiment: Experiment, waits: bool) -> str:
     return (
         f"<tr>{_claim_id(id, experiment)}"
         f'<td class="wordy">{escape(STATEMENTS[id])}<span class="unit">{escape(why)}</span></td>'
-        f'<td class="wordy">{_verdict("waiting" if waits else "not evaluated")}</td>{3 * _cell("", NOTHING)}</tr>'
+        f'<td class="wordy">{_verdict("waiting" if waits else "not evaluated")}</td>{3 * cell("", NOTHING)}</tr>'
     )
 
 
 def _claim_id(id: str, experiment: Experiment) -> str:
     """It leads to the figures and numbers that decide it, and is what they lead back to."""
-    return f'<th scope="row" id="claim-{escape(id)}">{_link(f"#{experiment.name}", id)}</th>'
-
-
-def _cell(label: str, text: str) -> str:
-    """A cell; one without content is dropped where a phone turns the row into a card."""
-    empty = ' class="empty"' if text == NOTHING else ""
-    return f'<td{empty} data-label="{escape(label)}">{escape(text)}</td>'
-
-
-def _definitions(values: Mapping[str, Any], kind: str = "") -> str:
-    items = "".join(
-        f"<dt>{escape(str(name).replace('_', ' '))}</dt><dd>{escape(_words(value))}</dd>"
-        for name, value in values.items()
-    )
-    return f'<dl class="{kind}">{items}</dl>' if kind else f"<dl>{items}</dl>"
-
-
-def _words(value: Any) -> str:
-    """Whatever a detail holds, as a reader would write it."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return number_text(value)
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {_words(inner)}" for name, inner in value.items())
-    if isinstance(value, list | tuple):
-        return ", ".join(map(_words, value))
-    return NOTHING if value is None else str(value)
+    return f'<th scope="row" id="claim-{escape(id)}">{link(f"#{experiment.name}", id)}</th>'
 
 
 # --- Figures and experiments
 
 
 def _architecture() -> str:
-    figure = _figure("figure-1", [architecture_panel()], CAPTION, "tomnet report")
-    return f'<section id="architecture">\n<h2>The observer</h2>\n{figure}\n</section>\n'
+    drawn = figure("figure-1", [architecture_panel()], CAPTION, "tomnet report")
+    return f'<section id="architecture">\n<h2>The observer</h2>\n{drawn}\n</section>\n'
 
 
 def _experiment(experiment: Experiment, result: Result, seconds: float, pages: Mapping[str, str]) -> str:
@@ -256,8 +223,8 @@ def _experiment(experiment: Experiment, result: Result, seconds: float, pages: M
     agents = result.environment.get("agents", NOTHING)
     words = captions(result)
     command = f"tomnet evaluate {experiment.name} --agents {agents} --seed {result.seed} --out DIR"
-    figures = "\n".join(_figure(stem, panels, words[stem], command) for stem, panels in panels_for(result).items())
-    numbers = "\n".join(map(_number_table, numbers_for(result)))
+    figures = "\n".join(figure(stem, panels, words[stem], command) for stem, panels in panels_for(result).items())
+    numbers = "\n".join(map(number_table, numbers_for(result)))
     networks = f"held-out networks in about {agents} encounters or walks"
     whom = networks if experiment.about_networks else f"{agents} agents"
     about = (
@@ -277,7 +244,7 @@ def _experiment(experiment: Experiment, result: Result, seconds: float, pages: M
 def _verdicts(experiment: Experiment, result: Result) -> str:
     """The claims decided here, each a way back to its line of the ledger."""
     found = {claim.id: claim.verdict for claim in result.claims}
-    items = [f"{_link(f'#claim-{id}', id)} {_verdict(found.get(id, 'not evaluated'))}" for id in experiment.claims]
+    items = [f"{link(f'#claim-{id}', id)} {_verdict(found.get(id, 'not evaluated'))}" for id in experiment.claims]
     return f'<ul class="counts" aria-label="Claims">{"".join(f"<li>{item}</li>" for item in items)}</ul>'
 
 
@@ -285,7 +252,7 @@ def _cards(experiment: Experiment, pages: Mapping[str, str]) -> str:
     cards = {experiment.name: "the observers"}
     if experiment.about_networks:
         cards["agents"] = "the agents"
-    links = [_link(pages[name], text) for name, text in cards.items() if name in pages]
+    links = [link(pages[name], text) for name, text in cards.items() if name in pages]
     return f" Model cards: {', '.join(links)}." if links else ""
 
 
@@ -300,53 +267,11 @@ figure {", ".join(experiment.figures)} and claim {", ".join(experiment.claims)} 
 """
 
 
-def _figure(stem: str, panels: Iterable[Panel], caption: str, command: str) -> str:
-    panels = list(panels)
-    number = escape(stem.removeprefix("figure-"))
-    images = "\n".join(_image(panel) for panel in panels)
-    single = " single" if len(panels) == 1 else ""
-    return f"""<figure id="{escape(stem)}">
-<div class="panels{single}">
-{images}
-</div>
-<figcaption><strong>Figure {number}.</strong> {escape(caption)}
-<span class="files"><span>{_link(f"figures/{stem}.svg", "SVG")}, {_link(f"figures/{stem}.png", "PNG")}, drawn by</span>
-<code>{escape(command)}</code></span>
-</figcaption>
-</figure>"""
-
-
-def _image(panel: Panel) -> str:
-    """A panel as an image of its own, so that a phone can set them one below the other."""
-    svg = base64.b64encode(render(compose([panel], columns=1), "svg")).decode()
-    alt = f"Panel {panel.letter}. {panel.alt}" if panel.letter else panel.alt
-    return f'<img src="data:image/svg+xml;base64,{svg}" alt="{escape(alt)}">'
-
-
-def _number_table(table: NumberTable) -> str:
-    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in table.columns)
-    rows = []
-    for name, *cells in table.rows:
-        labelled = zip(table.columns[1:], cells, strict=True)
-        filled = "".join(_cell(label, text) for label, text in labelled)
-        rows.append(f'<tr><th scope="row">{escape(name)}</th>{filled}</tr>')
-    body = "\n".join(rows)
-    return f"""<div class="scroll">
-<table class="numbers">
-<caption>{escape(table.title)}</caption>
-<thead><tr>{head}</tr></thead>
-<tbody>
-{body}
-</tbody>
-</table>
-</div>"""
-
-
 def _environment(results: list[Result], total: float | None) -> str:
     values = environment_of(results)
     if total is not None:
         values["evaluated and drawn in"] = f"{total:.0f} s"
-    shown = _definitions(values, "environment")
+    shown = definitions(values, "environment")
     return f"""<section id="environment">
 <h2>Environment</h2>
 {shown}
