@@ -8,6 +8,7 @@ import pytest
 
 import tomnet
 from tomnet.cards.overview import page
+from tomnet.cli import main as cli
 from tomnet.recordings.text import parse_text
 from tomnet.zoo import home, names
 
@@ -68,6 +69,10 @@ def test_the_page_on_own_agents_runs_and_prints_what_it_says(tmp_path, monkeypat
     printed = capsys.readouterr().out.splitlines()
     assert len(printed) == 14
     assert [line for line in printed if f"    {line}\n" not in page] == []
+    monkeypatch.setattr(cli, "prepare_cpu", lambda: None)
+    assert cli.main(["watch", "fans", "--out", "page"]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert [line.strip() for line in told if f"    {line.rstrip()}".rstrip() + "\n" not in page] == []
     (headed,) = re.findall(r"    actions: turn-left.*?pickup\n\n`", page, re.S)
     assert parse_text(textwrap.dedent(headed[:-1]), "ann", "1").cells.tolist() == [0, 1, 1, 4, 4]
 
