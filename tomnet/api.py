@@ -16,8 +16,8 @@ from .agents.agent import Agent
 from .agents.population import Population
 from .asking import agent_model
 from .asking.agent_model import AgentModel
-from .asking.door import check
 from .asking.inputs import Past
+from .asking.validation import check
 from .episodes import encounter, rollout
 from .episodes.encounter import Encounter, EncounterSpec
 from .episodes.episode import Episode, QueryState

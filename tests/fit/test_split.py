@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from fit.small import random_walks, two_kinds, walk
-from fit.test_copies import turn
+from fit.test_duplicates import turn
 
-from tomnet.fit.copies import digest
 from tomnet.fit.dataset import make_dataset
+from tomnet.fit.duplicates import digest
 from tomnet.fit.split import FOLDS, make_split
 from tomnet.support.errors import TomnetError
 

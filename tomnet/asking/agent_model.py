@@ -24,9 +24,9 @@ from ..support.errors import BadSetting, TomnetError
 from ..world.gridworld import ACTIONS
 from ..world.levels import LETTERS, SUBGOAL
 from .answer import Answer, Embedding
-from .door import check_history, check_query, check_steps, state_arrays
 from .inputs import TIMES, Asked, Past, past_from, state_from, with_time
 from .rules import led_to
+from .validation import check_history, check_query, check_steps, state_arrays
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,7 @@
 """An observer for somebody else's agents, fitted to recordings of them, beside what a sceptic asks for.
 
-symmetry, copies     the eight ways to turn a maze over, and which episodes are copies of each other
+symmetry             the eight ways to turn a maze over
+duplicates           which episodes are copies of each other
 distances            walking distances in many mazes at once
 dataset              recordings as arrays: states that are asked about, and what then happened
 domain               what was met in fitting

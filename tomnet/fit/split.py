@@ -14,7 +14,7 @@ from jaxtyping import Bool
 from ..recordings.recording import Recording
 from ..support.errors import TomnetError
 from ..support.words import counted
-from .copies import digest
+from .duplicates import digest
 
 FOLDS = 5  # one of them is the test part, the next one the validation part
 FEWEST_AGENTS = 10  # two in each of validation and test

@@ -12,7 +12,7 @@ from jaxtyping import Array, Float, Int
 
 from ..asking.agent_model import object_names
 from ..asking.answer import Embedding
-from ..asking.door import history_reasons, query_reasons
+from ..asking.validation import history_reasons, query_reasons
 from ..episodes.episode import QueryState
 from ..episodes.history import History
 from ..episodes.predictions import Probabilities

@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Int
 
-from ..asking.door import Arrays
 from ..asking.inputs import TIMES
+from ..asking.validation import Arrays
 from ..episodes.episode import NONE, Episode, Snapshot
 from ..episodes.faults import arrays_of
 from ..episodes.history import History

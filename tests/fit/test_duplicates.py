@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from recordings.made_up import recordings, simple
 
-from tomnet.fit.copies import digest
+from tomnet.fit.duplicates import digest
 from tomnet.fit.symmetry import (
     SYMMETRIES,
     turned,

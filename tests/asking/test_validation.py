@@ -1,4 +1,4 @@
-"""The door: whatever is wrong is named in one line, whatever is unlike the training is said, and nothing gives NaN."""
+"""Validation: what is wrong is named in one line, what is unlike the training is said, and nothing gives NaN."""
 
 import warnings
 from dataclasses import fields, replace
@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tomnet
-from tomnet.asking.door import check
+from tomnet.asking.validation import check
 from tomnet.observer.frames import Capacity
 from tomnet.recordings.episodes import to_episodes
 from tomnet.recordings.text import parse_text

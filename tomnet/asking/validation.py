@@ -1,4 +1,4 @@
-"""The check at the door: what an observer cannot read is refused in one line that names the field; what it can read but
+"""Validation of input: what an observer cannot read is refused in one line that names the field; what it can read but
 never met in training is said to be so, in a warning.
 
 All of it looks at values at hand. Inside a traced function there are none, and nothing is checked.
