@@ -217,3 +217,11 @@ def test_an_unknown_word_is_answered_with_those_there_are(field, word, known):
 
 def test_a_plain_torso_may_have_an_even_depth():
     assert ObserverConfig(torso_depth=2, torso_plain=True).torso_depth == 2
+
+
+@pytest.mark.parametrize("read_out", ["agent", "directions"])
+def test_whatever_a_head_reads_it_begins_nearly_undecided(read_out):
+    features = jax.nn.relu(3 * jax.random.normal(jax.random.key(0), (64, 11, 11, 32)))
+    head = PooledHead(32, 5, read_out, key=jax.random.key(1))
+    said = jax.nn.log_softmax(head(features, jnp.arange(64)))
+    assert float(said.max(1).mean()) < np.log(0.95)

@@ -34,7 +34,9 @@ class PooledHead(eqx.Module):
     ):
         conv_key, dense_key = jax.random.split(key)
         self.convolution = Convolution(channels, channels, key=conv_key) if convolution else None
-        self.dense = Dense(pooled_width(channels, read_out), outputs, key=dense_key)
+        # the most of many features is far from zero: without this, predictions would begin as certain and wrong
+        scale = 0.1 if read_out == "directions" else 1.0
+        self.dense = Dense(pooled_width(channels, read_out), outputs, key=dense_key, scale=scale)
         self.read_out = read_out
 
     def __call__(
