@@ -16,13 +16,19 @@ export TF_CPP_MIN_LOG_LEVEL ?= 2
 BIN := .venv/bin
 STAMP := .venv/installed
 
-.PHONY: report test check docs bench setup lock clean
+.PHONY: report test check docs bench setup chromium lock clean
 
 report: setup
 	$(BIN)/tomnet report --out report
 
-test: setup
+test: setup chromium
 	$(BIN)/pytest $(PYTEST_ARGS)
+
+# the tests of the page drive it in a real browser
+chromium:
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		echo 'installing Chromium, for the tests of the page' && apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } || \
+		echo 'no Chromium: the tests of the page are skipped (on Debian, apt-get install chromium brings it)'
 
 check: setup
 	$(BIN)/ruff check .

@@ -14,6 +14,7 @@ from tomnet.episodes.episode import Episode, QueryState
 from tomnet.episodes.rollout import play, rollout
 from tomnet.episodes.targets import targets_from
 from tomnet.ideal import InversePlanner
+from tomnet.ideal.distinct_plans import ONE_BY_ONE
 from tomnet.ideal.markov_chain import chain_of, snapshot_probability
 from tomnet.ideal.paths import choices, find_paths, policy
 from tomnet.observer.losses import losses_each
@@ -280,3 +281,11 @@ def test_worlds_it_does_not_know():
         InversePlanner.for_species(jax.random.key(0), PlannerSpecies(), SUBGOAL_MAZE, particles=108)
     with pytest.raises(BadSetting, match="objects"):
         InversePlanner.for_species(jax.random.key(0), SPECIES, World(), particles=108)
+
+
+@pytest.mark.parametrize("snapshots", [False, True])
+def test_a_few_at_a_time_or_many_makes_no_difference(ideal, encounters, snapshots):
+    few = replace(ideal, at_once=ONE_BY_ONE)
+    asked = some(encounters[snapshots])
+    for one, other in zip(jax.tree.leaves(few.observe(asked)), jax.tree.leaves(ideal.observe(asked))):
+        assert np.allclose(one, other, atol=1e-5)

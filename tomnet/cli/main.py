@@ -26,6 +26,7 @@ from .arguments import check_options
 from .console import degrade_gracefully, print_json, print_measurement, say
 from .episodes import EPISODE_COMMANDS, EpisodesGroup, Record
 from .experiments import Evaluate, Figures, List, Run
+from .explore import Explore
 from .fit import Fit
 from .report import Report, Results
 from .sally_anne import SallyAnne
@@ -80,6 +81,7 @@ COMMANDS: dict[str, type] = {
     "fit": Fit,
     "watch": Watch,
     "sally-anne": SallyAnne,
+    "explore": Explore,
     "bench": Bench,
 }
 GROUPS: dict[str, dict[str, type]] = {"agents": AGENT_COMMANDS, "episodes": EPISODE_COMMANDS}

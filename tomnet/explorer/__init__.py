@@ -1,1 +1,12 @@
-"""The explorer: a page on which to play with observers and the agents that they observe."""
+"""`tomnet explore`: a page on which people draw worlds, watch agents and ask observers.
+
+app          what can be asked for, by address; `guard` stands at the door, `turns` lets the newest question win
+requests     every field that the page may send, with its limits
+texts        episodes as the page writes them, which is the text format of recordings
+observers    pretrained observers, loaded once, and what they make of an agent
+beside       the exact observer and the agent itself, for comparison
+acting       agents let loose on a level
+catalogue    who and what there is to choose from; `scenes` are ready to be looked at
+static_observer   an observer as a script, for a page without a server
+page/        plain HTML, CSS and JavaScript: no build step, nothing fetched from elsewhere
+"""

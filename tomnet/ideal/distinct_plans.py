@@ -5,7 +5,7 @@ fixed shapes.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -19,8 +19,17 @@ from ..world.gridworld import ACTIONS, World
 from .batching import in_chunks
 from .paths import Paths, best_actions, choices, find_paths, standing_cells
 
-LEVELS, CHAINS = 64, 512  # how many are worked on at a time
 BLOCK = 128  # particles on one level
+
+
+class AtOnce(NamedTuple):
+    """How many levels and how many plans are worked on at a time: what is not needed of them is computed in vain."""
+
+    levels: int = 64
+    chains: int = 512
+
+
+MANY, ONE_BY_ONE = AtOnce(), AtOnce(levels=1, chains=8)
 
 PlanForecast = Callable[[Paths, Planner, Any, World], Any]
 """`(one level, one agent, what is asked, world) -> arrays`: something that the agent would do there."""
@@ -30,8 +39,9 @@ def find_all_paths(
     walls: Bool[Array | np.ndarray, "level row col"],
     object_cells: Int[Array | np.ndarray, "level object"],
     world: World,
+    at_once: AtOnce = MANY,
 ) -> Paths:
-    return in_chunks(_find_paths, LEVELS, (walls, object_cells), world)
+    return in_chunks(_find_paths, at_once.levels, (walls, object_cells), world)
 
 
 def forecast_each_plan(
@@ -41,16 +51,17 @@ def forecast_each_plan(
     asked: Any,
     needed: Bool[np.ndarray, "level particle"],
     world: World,
+    at_once: AtOnce = MANY,
 ) -> tuple[Int[np.ndarray, "plan"], Int[np.ndarray, "level particle"], Any]:
     """A forecast for each distinct plan on each level; the level of each plan; the plan of each particle."""
-    levels, particles, plans = distinct(fingerprint_needed(paths, agents, needed, world), needed)
+    levels, particles, plans = distinct(fingerprint_needed(paths, agents, needed, world, at_once), needed)
     cases = jax.tree.map(lambda leaf: np.asarray(leaf)[levels], (paths, asked))
     planners = jax.tree.map(lambda leaf: np.asarray(leaf)[particles], agents)
-    return levels, plans, in_chunks(_forecasts, CHAINS, (*cases, planners), forecast, world)
+    return levels, plans, in_chunks(_forecasts, at_once.chains, (*cases, planners), forecast, world)
 
 
 def fingerprint_needed(
-    paths: Paths, agents: Planner, needed: Bool[np.ndarray, "level particle"], world: World
+    paths: Paths, agents: Planner, needed: Bool[np.ndarray, "level particle"], world: World, at_once: AtOnce = MANY
 ) -> UInt32[np.ndarray, "level particle 2"]:
     """The fingerprint of each particle's plan on each level where it is needed, zero elsewhere.
 
@@ -66,7 +77,7 @@ def fingerprint_needed(
     of_blocks = pick(paths, levels)
     planners = jax.tree.map(lambda leaf: np.asarray(leaf)[particles], agents)
     fingerprints = np.zeros((*needed.shape, 2), np.uint32)
-    found = in_chunks(_fingerprints, LEVELS, (of_blocks, planners), world)
+    found = in_chunks(_fingerprints, at_once.levels, (of_blocks, planners), world)
     fingerprints[np.broadcast_to(levels[:, None], real.shape)[real], particles[real]] = found[real]
     return fingerprints
 

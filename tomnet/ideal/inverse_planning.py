@@ -24,7 +24,7 @@ from ..support.trees import pick
 from ..support.words import counted
 from ..world.gridworld import ACTIONS, World
 from .batching import chunks, in_chunks
-from .distinct_plans import LEVELS, PlanForecast, find_all_paths, forecast_each_plan
+from .distinct_plans import MANY, AtOnce, PlanForecast, find_all_paths, forecast_each_plan
 from .markov_chain import arrivals, chain_of, consumption_everywhere, snapshot_probability, successor_maps
 from .particles import spread_particles
 from .paths import Paths, choices, object_at, policy, standing_cells
@@ -53,6 +53,7 @@ class InversePlanner(eqx.Module):
     greedy: Bool[Array, "particle"]
     world: World
     lapse: float = eqx.field(static=True, default=1e-4)
+    at_once: AtOnce = eqx.field(static=True, default=MANY)
 
     def __check_init__(self):
         if self.world.subgoal:
@@ -65,10 +66,16 @@ class InversePlanner(eqx.Module):
 
     @classmethod
     def for_species(
-        cls, key: Key[Scalar, ""], species: PlannerSpecies, world: World, *, particles: int = PARTICLES
+        cls,
+        key: Key[Scalar, ""],
+        species: PlannerSpecies,
+        world: World,
+        *,
+        particles: int = PARTICLES,
+        at_once: AtOnce = MANY,
     ) -> "InversePlanner":
         agents, log_prior = spread_particles(key, species, particles)
-        return cls(agents, log_prior, is_greedy(agents, species), world)
+        return cls(agents, log_prior, is_greedy(agents, species), world, at_once=at_once)
 
     @classmethod
     def of_agents(
@@ -143,7 +150,7 @@ class InversePlanner(eqx.Module):
 
     def distances(self, query: QueryState) -> Float[Array, "agent object"]:
         """Steps from the agent's cell to each object, round the others; inf if the step limit comes first."""
-        paths = find_all_paths(np.asarray(query.walls), np.asarray(query.object_cells), self.world)
+        paths = find_all_paths(np.asarray(query.walls), np.asarray(query.object_cells), self.world, self.at_once)
         return jnp.asarray(paths.distances)[jnp.arange(len(paths.walls)), :, query.agent_cell]
 
     def reachable(self, query: QueryState) -> Bool[Array, "agent object"]:
@@ -155,19 +162,21 @@ class InversePlanner(eqx.Module):
 
     def _of_episodes(self, seen: Episode) -> Float[np.ndarray, "episode particle"]:
         """Log-likelihoods of whole episodes: the product of the probabilities of their actions."""
-        paths = find_all_paths(seen.walls, seen.object_cells[:, 0], self.world)
+        paths = find_all_paths(seen.walls, seen.object_cells[:, 0], self.world, self.at_once)
         steps = seen.agent_cells, seen.actions, seen.real
-        return in_chunks(_episode_likelihoods, LEVELS, (paths, *steps), self)
+        return in_chunks(_episode_likelihoods, self.at_once.levels, (paths, *steps), self)
 
     def _of_snapshots(self, seen: Snapshot, visitation: bool) -> Float[np.ndarray, "episode particle"]:
         """Log-likelihoods of single state/action pairs."""
-        paths = find_all_paths(seen.walls, seen.object_cells, self.world)
+        paths = find_all_paths(seen.walls, seen.object_cells, self.world, self.at_once)
         pairs = seen.agent_cell, seen.action
-        probability = in_chunks(_choice_probabilities, LEVELS, (paths, *pairs), self)
+        probability = in_chunks(_choice_probabilities, self.at_once.levels, (paths, *pairs), self)
         outcomes = len(ACTIONS)
         if visitation:
             possible = probability > 0
-            _, plans, of_plan = forecast_each_plan(_snapshot, paths, self.agents, pairs, possible, self.world)
+            _, plans, of_plan = forecast_each_plan(
+                _snapshot, paths, self.agents, pairs, possible, self.world, self.at_once
+            )
             probability = np.where(possible, of_plan[plans], 0.0)
             outcomes = len(ACTIONS) * self.world.cells
         return np.log(self._with_lapse(probability, outcomes))
@@ -179,9 +188,9 @@ class InversePlanner(eqx.Module):
         for part in chunks(weights.shape[0], ENCOUNTERS):
             asked, weight = pick((query, weights), part)
             needed = weight > NEGLIGIBLE / weight.shape[1]
-            paths = find_all_paths(asked.walls, asked.object_cells, self.world)
+            paths = find_all_paths(asked.walls, asked.object_cells, self.world, self.at_once)
             levels, plans, forecasts = forecast_each_plan(
-                forecast, paths, self.agents, asked.agent_cell, needed, self.world
+                forecast, paths, self.agents, asked.agent_cell, needed, self.world, self.at_once
             )
             plan_weight = np.bincount(plans[needed], weight[needed])
             parts.append(jax.tree.map(partial(_average_by_level, levels, plan_weight), forecasts))

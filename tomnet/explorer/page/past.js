@@ -1,0 +1,165 @@
+"use strict";
+/* Panel b: who acts, and what was seen of it. */
+(function (tomnet) {
+  const { scene, episode, draw, level: levels, answers } = tomnet;
+  const byId = (id) => document.getElementById(id);
+  const NO_OBSERVER = 4; // past episodes that are kept where nobody reads them
+
+  const most = (observer) => (observer ? answers.observer(observer).max_past : NO_OBSERVER);
+  /** A past episode; an observer of single steps sees the middle one first. */
+  const seen = (text) => ({ text, time: Math.floor(episode.split(text).steps.length / 2) });
+
+  // --- Who acts
+
+  function choose(agent) {
+    const next = scene.inWorldOf(agent);
+    const fits = (name) => name && answers.observer(name).world === scene.worldOf(next);
+    scene.set({ ...next, observer: fits(next.observer) ? next.observer : tomnet.prediction.first(scene.worldOf(next)) });
+  }
+
+  function makeSliders() {
+    const box = byId("planner-fields");
+    [..."ABCD"].forEach((letter, kind) => {
+      const change = (agent, value) => ({ ...agent, rewards: agent.rewards.with(kind, value) });
+      box.append(slider(letter, `How much it wants ${letter}`, `want-${letter}`, 1, change));
+    });
+    const change = (agent, value) => ({ ...agent, move_cost: value });
+    const cost = slider("Cost of a step", "What a step costs it", "move-cost", 0.5, change);
+    cost.classList.add("cost");
+    box.append(cost);
+  }
+
+  function slider(name, label, id, largest, change) {
+    const [made, token, input, said] = ["label", "span", "input", "output"].map((tag) => document.createElement(tag));
+    made.className = "want";
+    token.textContent = name;
+    if (name.length === 1) token.className = `token token-${name}`;
+    Object.assign(input, { type: "range", id, min: 0, max: largest, step: 0.01 });
+    input.setAttribute("aria-label", label);
+    input.addEventListener("input", () => choose(change(scene.get().agent, Number(input.value))));
+    said.id = `${id}-said`;
+    made.append(token, input, said);
+    return made;
+  }
+
+  const defaults = {
+    planner: () => ({ kind: "planner", rewards: [0, 1, 0, 0], move_cost: 0.01 }),
+    deep: () => ({ kind: "deep", condition: "5x5", network: 0, preferred: 0 }),
+  };
+
+  function fillDeep(prefix, agent) {
+    const { conditions } = tomnet.catalogue, condition = conditions.find((each) => each.name === agent.condition);
+    options(byId(`${prefix}condition`), conditions.map((each) => [each.name, each.words]), agent.condition);
+    const words = ({ number, held_out }) => `${number + 1}${held_out ? "" : " (trained on)"}`;
+    const networks = condition.networks.map((each) => [each.number, words(each)]);
+    options(byId(`${prefix}network`), networks, agent.network);
+    options(byId(`${prefix}preferred`), [..."ABCD"].map((letter, kind) => [kind, letter]), agent.preferred);
+  }
+
+  function listenDeep(prefix) {
+    const other = (changes) => choose({ ...scene.get().agent, ...changes });
+    byId(`${prefix}condition`).addEventListener("change", ({ target }) => other({ condition: target.value, network: 0 }));
+    for (const field of ["network", "preferred"]) {
+      byId(`${prefix}${field}`).addEventListener("change", ({ target }) => other({ [field]: Number(target.value) }));
+    }
+  }
+
+  function options(select, pairs, chosen) {
+    select.replaceChildren(...pairs.map(([value, words]) => new Option(words, value)));
+    select.value = String(chosen);
+  }
+
+  function showAgent({ agent }) {
+    const deep = agent.kind === "deep";
+    byId("kind").value = agent.kind;
+    byId("planner-fields").hidden = deep;
+    byId("deep-fields").hidden = !deep;
+    if (deep) fillDeep("", agent);
+    else showSliders(agent);
+  }
+
+  function showSliders(agent) {
+    const show = (id, value) => {
+      byId(id).value = value;
+      byId(`${id}-said`).textContent = value.toFixed(2);
+    };
+    [..."ABCD"].forEach((letter, kind) => show(`want-${letter}`, agent.rewards[kind]));
+    show("move-cost", agent.move_cost);
+  }
+
+  // --- What was seen
+
+  async function watch() {
+    const { agent, past, observer } = scene.get();
+    const answer = await tomnet.source.watch({ agent, seed: tomnet.seed() });
+    if (answer) scene.set({ past: [...past, seen(answer.text)].slice(-most(observer)) });
+  }
+
+  function showEpisodes(present) {
+    const reads = present.observer && answers.observer(present.observer).snapshots;
+    byId("episodes").replaceChildren(...present.past.map((one, number) => thumbnail(one, number, reads)));
+    byId("forget").disabled = !present.past.length;
+    byId("watch").disabled = !tomnet.source.watch;
+  }
+
+  function thumbnail(one, number, snapshot) {
+    const [item, see, drop] = ["li", "button", "button"].map((tag) => document.createElement(tag));
+    const { level, steps } = episode.split(one.text), world = scene.worldOf(scene.get());
+    const states = episode.play(levels.parse(level, world), steps);
+    const took = states.at(-1).took, time = Math.min(one.time, steps.length - 1);
+    const sees = `The observer sees step ${time + 1} of ${steps.length}; press for the next.`;
+    const press = snapshot ? sees : "Press to put it into the world.";
+    Object.assign(see, { className: "see", title: press });
+    see.append(picture(states, snapshot ? time : null));
+    const short = `${steps.length} steps${took ? `, took ${took}` : ""}`;
+    see.setAttribute("aria-label", `Past episode ${number + 1}: ${short}. ${press}`);
+    see.addEventListener("click", () => (snapshot ? nextStep(number, steps.length) : scene.set({ level, steps })));
+    Object.assign(drop, { className: "drop", textContent: "×" });
+    drop.setAttribute("aria-label", `Forget past episode ${number + 1}`);
+    drop.addEventListener("click", () => scene.set({ past: scene.get().past.toSpliced(number, 1) }));
+    item.append(see, drop);
+    return item;
+  }
+
+  /** A whole episode, or the one step of it that is seen. */
+  function picture(states, time) {
+    const svg = draw.element("svg", { class: "grid" }), cells = states.map((state) => state.agent);
+    const seen = time === null ? cells : cells.slice(time, time + 2);
+    draw.state(svg, { ...states[time ?? 0], agent: seen[0] }, { above: () => draw.way(svg, seen) });
+    return svg;
+  }
+
+  function nextStep(number, length) {
+    const { past } = scene.get(), one = past[number];
+    scene.set({ past: past.with(number, { ...one, time: (one.time + 1) % length }) });
+  }
+
+  function showMap({ known, character }) {
+    const { observer } = scene.get(), here = observer ? known[observer] : null;
+    tomnet.map.draw(byId("map"), here, observer ? character : []);
+    byId("map-caption").textContent = mapCaption(observer, here, character);
+    byId("map").setAttribute("aria-label", byId("map-caption").textContent);
+  }
+
+  function mapCaption(observer, here, character) {
+    if (!observer) return "";
+    if (!here) return "Known agents are being placed on the map…";
+    const says = character.at(-1)?.deviation, { embedding } = answers.observer(observer);
+    const plane = embedding > 2 ? ", first two principal axes" : "";
+    const map = `Character embedding${plane}: known agents by what they like best, and this one, ringed, episode by episode.`;
+    return `${map} ${says ? "The shade is one standard deviation." : "This observer does not say how sure it is."}`;
+  }
+
+  function begin() {
+    makeSliders();
+    listenDeep("");
+    listenDeep("sally-");
+    byId("kind").addEventListener("change", (event) => tomnet.trying(() => choose(defaults[event.target.value]())));
+    tomnet.pressed("watch", watch);
+    byId("forget").addEventListener("click", () => scene.set({ past: [] }));
+    scene.listen((present) => [showAgent, showEpisodes].forEach((show) => show(present)));
+    answers.listen(showMap);
+  }
+
+  tomnet.past = { begin, most, seen, choose, fillDeep, options };
+})(window.tomnet);

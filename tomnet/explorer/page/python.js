@@ -1,0 +1,60 @@
+"use strict";
+/* The lines of Python that give what is on the screen, with the public interface. */
+(function (tomnet) {
+  const { scene, answers, level: levels } = tomnet;
+  const quoted = (text) => `"""\n${text.trim()}\n"""`;
+
+  const READ = `with tempfile.TemporaryDirectory() as folder:
+    for number, text in enumerate(PAST):
+        (Path(folder) / "agent").mkdir(exist_ok=True)
+        (Path(folder) / "agent" / f"{number}.txt").write_text(text)
+    past = tomnet.read_recordings(folder) if PAST else []`;
+
+  tomnet.python = function (present = scene.get()) {
+    return `${(present.observer ? asked(present) : played(present)).join("\n")}\n`;
+  };
+
+  function asked(present) {
+    const { observer, past, level } = present, times = past.map(({ time }) => time).join(", ");
+    const snapshots = [
+      `TIMES = [${times}]  # of each, the step that was seen`,
+      "past = [recording.step(time) for recording, time in zip(past, TIMES)]",
+    ];
+    return [
+      "import tempfile",
+      "from pathlib import Path",
+      "",
+      "import tomnet",
+      "",
+      `PAST = [${past.map(({ text }) => quoted(text)).join(", ")}]`,
+      `LEVEL = ${quoted(level)}`,
+      "",
+      READ,
+      ...(answers.observer(observer).snapshots ? snapshots : []),
+      `episode = tomnet.meet("${observer}", past).begin(LEVEL)`,
+      ...scene.states(present).slice(1).map((state) => step(state, present)),
+      "print(episode.ask())",
+    ];
+  }
+
+  /** One step; what the world did beside, such as a swap, is told as a picture. */
+  function step(state, present) {
+    const told = scene.worldOf(present) === "subgoal" ? `, ${quoted(levels.format(state))}` : "";
+    return `episode = episode.step("${state.action}"${told})`;
+  }
+
+  /** Where nobody watches, the agent itself. */
+  function played({ agent: { condition, network, preferred }, level }) {
+    return [
+      "import jax",
+      "",
+      "import tomnet",
+      "",
+      `LEVEL = ${quoted(level)}`,
+      "",
+      `agent = tomnet.load_agents("${condition}").agent(network=${network}, preferred=${preferred})`,
+      "level = tomnet.parse_level(LEVEL, tomnet.SUBGOAL_MAZE)",
+      "print(tomnet.play(jax.random.key(0), agent, level, tomnet.SUBGOAL_MAZE).actions)",
+    ];
+  }
+})(window.tomnet);
