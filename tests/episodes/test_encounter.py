@@ -10,7 +10,7 @@ from jaxtyping import Array, Int
 
 from tomnet.episodes.encounter import Encounter, EncounterSpec, Oversampled, draw_encounters
 from tomnet.episodes.episode import NONE, Episode, Snapshot
-from tomnet.episodes.observer_view import NearObjectsOnly, NoisyActions
+from tomnet.episodes.observer_view import NearObjectsOnly, NoisyActions, OfThePast
 from tomnet.support.errors import BadSetting
 
 AGENTS, LENGTH, TIME = 3000, 7, 9
@@ -344,6 +344,12 @@ def test_what_is_seen_may_be_wrong_but_what_is_asked_is_true(half_seen, whole):
 def test_the_view_holds_for_past_and_query(half_seen):
     assert set(agent_of(half_seen.query)[1:].tolist()) == {NONE}  # the agent stands in cell 0
     assert (agent_of(half_seen.past)[10:] == NONE).all()  # and later in the cells up to 9
+
+
+def test_a_view_of_the_past_leaves_what_is_asked_about_in_plain_sight(half_seen, whole):
+    seen = encounters(EncounterSpec(0, 3, view=OfThePast(NearObjectsOnly(0))))
+    assert eqx.tree_equal(seen.query, whole.query)
+    assert eqx.tree_equal(seen.past.object_cells, half_seen.past.object_cells)
 
 
 # --- Keys and numbers

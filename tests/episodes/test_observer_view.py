@@ -8,7 +8,7 @@ import pytest
 from helpers import within
 
 from tomnet.episodes.episode import NONE, Episode
-from tomnet.episodes.observer_view import NearObjectsOnly, NoisyActions, sees_all
+from tomnet.episodes.observer_view import MissedSteps, NearObjectsOnly, NoisyActions, OneOf, sees_all
 from tomnet.support.errors import BadSetting
 
 STEPS, PADDING = 4000, 500
@@ -71,7 +71,35 @@ def test_only_objects_near_the_agent_are_seen(reach, episode):
     assert np.array_equal(seen, np.where(near, cells, NONE))
 
 
-@pytest.mark.parametrize(("view", "setting"), [(NoisyActions, -0.1), (NoisyActions, 1.1), (NearObjectsOnly, -1)])
+@pytest.mark.parametrize("probability", [0.0, 0.3, 1.0])
+def test_of_a_missed_step_nothing_is_seen_and_of_the_others_everything(probability, episode):
+    seen = viewed(MissedSteps(probability), episode)
+    missed = np.asarray(seen.agent_cells) == NONE
+    assert within(missed.mean(), probability, probability * (1 - probability), STEPS + PADDING)
+    for steps in ("actions", "object_cells", "consumed"):
+        true, told = np.asarray(getattr(episode, steps)), np.asarray(getattr(seen, steps))
+        assert (told[missed] == NONE).all()
+        assert np.array_equal(told[~missed], true[~missed])
+    assert int(seen.final_cell) == (NONE if missed[STEPS - 1] else 0)
+    assert np.array_equal(seen.walls, episode.walls)
+    assert seen.length == episode.length
+
+
+def test_each_of_several_views_has_its_turn(episode):
+    """Each episode through one of them: all of its actions are mistaken, or all of its steps missed, or nothing."""
+    either = OneOf((sees_all, NoisyActions(1.0), MissedSteps(1.0)))
+    seen = jax.jit(jax.vmap(either, in_axes=(0, None)))(jax.random.split(jax.random.key(0), 60), episode)
+    true = episode.actions[:STEPS]
+    plain, missed = (np.asarray((seen.actions[:, :STEPS] == each).all(1)) for each in (true, NONE))
+    mistaken = np.asarray((seen.actions[:, :STEPS] != true).all(1)) & ~missed
+    assert (plain.astype(int) + mistaken + missed == 1).all()
+    assert min(plain.sum(), mistaken.sum(), missed.sum()) > 8
+
+
+@pytest.mark.parametrize(
+    ("view", "setting"),
+    [(NoisyActions, -0.1), (NoisyActions, 1.1), (MissedSteps, -0.1), (MissedSteps, 1.1), (NearObjectsOnly, -1)],
+)
 def test_a_view_that_makes_no_sense_is_refused(view, setting):
     with pytest.raises(BadSetting):
         view(setting)

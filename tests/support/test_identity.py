@@ -8,7 +8,7 @@ import pytest
 from tomnet.agents.planner import PlannerSpecies
 from tomnet.agents.random_policy import RandomSpecies
 from tomnet.episodes.encounter import EncounterSpec
-from tomnet.episodes.observer_view import NearObjectsOnly, NoisyActions
+from tomnet.episodes.observer_view import MissedSteps, NearObjectsOnly, NoisyActions, OfThePast, OneOf
 from tomnet.experiments.agent_pool import AgentPool
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.support.errors import BadSetting
@@ -49,6 +49,9 @@ def test_what_is_at_its_default_is_told_too():
         (AgentPool(("5x5",)), "deep RL agents"),
         (NoisyActions(0.1), "noisy actions"),
         (NearObjectsOnly(2), "near objects only"),
+        (MissedSteps(0.1), "missed steps"),
+        (OneOf((MissedSteps(0.1), NearObjectsOnly(2))), "one of several"),
+        (OfThePast(MissedSteps(0.1)), "of the past"),
     ],
 )
 def test_what_can_stand_in_for_each_other_is_told_apart_by_a_word(thing, kind):

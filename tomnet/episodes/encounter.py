@@ -12,7 +12,7 @@ from ..support.errors import BadSetting
 from ..support.trees import pick, stack
 from .episode import Episode, EpisodeWithBeliefs, QueryState, Snapshot
 from .history import History
-from .observer_view import ObserverView, sees_all
+from .observer_view import ObserverView, OfThePast, sees_all
 from .targets import Targets, targets_from
 
 Play = Callable[[Array, Any, int], Episode | EpisodeWithBeliefs]
@@ -118,6 +118,11 @@ class EncounterSpec(eqx.Module):
             raise BadSetting("N_past", self.min_past, "cannot be negative")
         if self.max_past < self.min_past:
             raise BadSetting("N_past", f"{self.min_past} to {self.max_past}", "the range is empty")
+
+    @property
+    def current_view(self) -> ObserverView:
+        """How the current episode and the query are seen: as past episodes are, unless the view is of these alone."""
+        return sees_all if isinstance(self.view, OfThePast) else self.view
 
     def check(self, past: int) -> None:
         if not 0 <= past <= self.max_past:
@@ -266,10 +271,10 @@ def _ask(
         query_times, recent = jnp.zeros(1, jnp.int32), None
     else:
         query_times = _query_times(time_key, current, queries)
-        recent = encounter_spec.view(recent_key, current.until(query_times[-1]))
+        recent = encounter_spec.current_view(recent_key, current.until(query_times[-1]))
 
     def ask(key, time):
-        query = encounter_spec.view(key, current.at(time)).first_state()
+        query = encounter_spec.current_view(key, current.at(time)).first_state()
         weight = None if weigh is None else weigh(current, time)
         return query, targets_from(current, time, beliefs), weight
 

@@ -48,6 +48,30 @@ class NoisyActions(eqx.Module):
         return eqx.tree_at(lambda e: e.actions, episode, jnp.where(mistaken, another, episode.actions))
 
 
+class MissedSteps(eqx.Module):
+    """Now and then the observer looks away. Of such a step it sees neither the state nor the action, only that time
+    passed; walls, which do not change, it knows all the same."""
+
+    kind: ClassVar[str] = "missed steps"
+    probability: float
+
+    def __check_init__(self):
+        if not 0 <= self.probability <= 1:
+            raise BadSetting("MissedSteps.probability", self.probability, "must lie between 0 and 1")
+
+    def __call__(self, key: Key[Scalar, ""], episode: Episode) -> Episode:
+        missed = jax.random.bernoulli(key, self.probability, episode.actions.shape)
+
+        def hide(leaf, missed):
+            return jnp.where(missed.reshape(missed.shape + (1,) * (leaf.ndim - missed.ndim)), NONE, leaf)
+
+        def by_step(e: Episode):
+            return e.agent_cells, e.object_cells, e.actions, e.consumed
+
+        seen = eqx.tree_at(by_step, episode, [hide(leaf, missed) for leaf in by_step(episode)])
+        return eqx.tree_at(lambda e: e.final_cell, seen, hide(episode.final_cell, missed[episode.length - 1]))
+
+
 class NearObjectsOnly(eqx.Module):
     """The observer follows the agent and sees only the objects within `reach` rows and cols of it."""
 
@@ -64,3 +88,25 @@ class NearObjectsOnly(eqx.Module):
         cols = jnp.abs(episode.object_cells % size - agents % size)
         seen = jnp.where((rows <= self.reach) & (cols <= self.reach), episode.object_cells, NONE)
         return eqx.tree_at(lambda e: e.object_cells, episode, seen)
+
+
+class OneOf(eqx.Module):
+    """Each episode is seen in one of these ways, drawn anew: who learns so learns to see badly, in every way."""
+
+    kind: ClassVar[str] = "one of several"
+    views: tuple[ObserverView, ...]
+
+    def __call__(self, key: Key[Scalar, ""], episode: Episode) -> Episode:
+        which_key, view_key = jax.random.split(key)
+        which = jax.random.randint(which_key, (), 0, len(self.views))
+        return jax.lax.switch(which, self.views, view_key, episode)
+
+
+class OfThePast(eqx.Module):
+    """Past episodes are seen so; the current one, and the state that is asked about, plainly."""
+
+    kind: ClassVar[str] = "of the past"
+    view: ObserverView
+
+    def __call__(self, key: Key[Scalar, ""], episode: Episode) -> Episode:
+        return self.view(key, episode)

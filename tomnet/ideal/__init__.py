@@ -10,6 +10,9 @@ section 3.3 on), with an exact posterior over who it is and sampled futures:
     log_weights = ideal.posterior(encounters.past, encounters.past_real)
     predictions = ideal.predict(log_weights, encounters.query)
 
+    through = BehindView(ideal, NoisyActions(0.2))     # who sees badly, and knows how badly
+    log_weights = through.posterior(key, encounters.past, encounters.past_real)
+
     known = KnownAgents(pool.agents(), pool.species(), SUBGOAL_MAZE)
     predictions = known.observe(key, encounters)
 
@@ -17,7 +20,8 @@ The predictions are of the same type as a network's, so `observer.losses` compar
 """
 
 from . import dirichlet
+from .behind_view import BehindView
 from .inverse_planning import InversePlanner
 from .known_agents import KnownAgents
 
-__all__ = ["InversePlanner", "KnownAgents", "dirichlet"]
+__all__ = ["BehindView", "InversePlanner", "KnownAgents", "dirichlet"]

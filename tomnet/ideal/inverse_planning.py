@@ -5,6 +5,7 @@ particles by how likely they were to act so; predictions average what the partic
 number of particles this is the best that any observer can do.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -103,15 +104,24 @@ class InversePlanner(eqx.Module):
         A snapshot is one state/action pair from a time unknown. Where the agent then was is evidence too, unless
         `visitation` is off.
         """
+
+        def likelihoods(seen: Episode | Snapshot) -> Float[np.ndarray, "episode particle"]:
+            return self._of_snapshots(seen, visitation) if isinstance(seen, Snapshot) else self._of_episodes(seen)
+
+        return self.weigh(past, past_real, likelihoods)
+
+    def weigh(
+        self, past: Any, past_real: Bool[Array, "agent past"], likelihoods: Callable[[Any], np.ndarray]
+    ) -> Float[Array, "agent particle"]:
+        """The posterior from log-likelihoods of what was seen: arrays `[agent, past, …]` in, `[episode, particle]` out
+        for those that are real."""
         past, past_real = jax.tree.map(np.asarray, (past, past_real))
         log_weights = np.tile(np.asarray(self.log_prior), (past_real.shape[0], 1))
         for part in chunks(past_real.shape[0], ENCOUNTERS):
             who, which = past_real[part].nonzero()
             if len(who):
                 seen = jax.tree.map(lambda leaf: leaf[part][who, which], past)  # noqa: B023
-                snapshots = isinstance(seen, Snapshot)
-                likelihood = self._of_snapshots(seen, visitation) if snapshots else self._of_episodes(seen)
-                np.add.at(log_weights[part], who, likelihood)
+                np.add.at(log_weights[part], who, likelihoods(seen))
         return jax.nn.log_softmax(jnp.asarray(log_weights))
 
     def predict(self, log_weights: Float[Array, "agent particle"], query: QueryState) -> Predictions:

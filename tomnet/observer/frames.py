@@ -64,8 +64,10 @@ def pack(seen: Episode | Snapshot, real: Bool[Array, "episode"], capacity: int, 
     planes = jax.vmap(pair_planes, in_axes=(0, None))(pair, dtype)
     slot = jnp.clip(jnp.cumsum(flat) - 1, 0, capacity - 1).reshape(step_real.shape)
     filled = jnp.arange(capacity) < flat.sum()
-    # padding may hold any number, and looking up a cell that is not there gives NaN, which no mask takes back
-    return PackedFrames(planes, jnp.where(filled, pair.agent_cell, 0), filled, episode, slot, step_real)
+    # padding may hold any number, a missed step has no cell, and looking up one that is not there gives NaN, which no
+    # mask takes back
+    agent_cell = jnp.where(filled, pair.agent_cell, 0).clip(0)
+    return PackedFrames(planes, agent_cell, filled, episode, slot, step_real)
 
 
 WAVE = 8  # steps between two looks at who is still acting

@@ -1,0 +1,140 @@
+"""The exact observer of goal-driven agents who sees the past badly, and knows how badly (section 2.1).
+
+What is not seen is summed over, each part by what is known of it:
+
+- Where the agent was at a step that was missed: its cell is a Markov chain, so the sum goes forward in time over all ways
+  through the gap. Time is not missed: the observer knows how long it looked away, and when the episode ended.
+- Which action was taken for the one that was seen: all that lead to where the agent was seen next.
+- Where objects lie that never came into view: anywhere on the free cells that never did. This sum alone is not exact,
+  but a mean over a few completions of the level.
+
+Walls are always seen.
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, Key, Scalar
+from scipy.special import logsumexp
+
+from ..agents.planner import Planner
+from ..episodes.episode import ACTION_COUNT, NONE, Episode
+from ..episodes.observer_view import NearObjectsOnly, NoisyActions, ObserverView
+from ..support.errors import BadSetting
+from ..world.gridworld import World
+from .distinct_plans import find_all_paths, forecast_each_plan
+from .inverse_planning import InversePlanner
+from .markov_chain import chain_of
+from .paths import Paths, choices, policy, standing_cells
+
+COMPLETIONS = 16
+IMPOSSIBLE = 1e-30  # probability of what no way through a gap explains, not even with lapses
+
+
+class Steps(eqx.Module):
+    """What was seen of an episode's steps; of a missed one, neither cell nor action."""
+
+    cells: Int[Array | np.ndarray, "*batch time"]
+    actions: Int[Array | np.ndarray, "*batch time"]
+    length: Int[Array | np.ndarray, "*batch"]
+
+
+class BehindView(eqx.Module):
+    """Inverse planning behind a view of the past: missed steps, mistaken actions or near objects only.
+
+    Predictions are those of `planner.predict`, since queries are seen plainly.
+    """
+
+    planner: InversePlanner
+    view: ObserverView
+    completions: int = eqx.field(static=True, default=COMPLETIONS)
+
+    def __check_init__(self):
+        if isinstance(self.view, NearObjectsOnly) and self.view.reach < 1:  # whatever was eaten would have to be guessed
+            raise BadSetting("NearObjectsOnly.reach", self.view.reach, "without an object in sight there is no inference")
+
+    def posterior(
+        self, key: Key[Scalar, ""], past: Episode, past_real: Bool[Array, "agent past"]
+    ) -> Float[Array, "agent particle"]:
+        """The log-probability of each particle given past episodes that came through the view."""
+        reach = self.view.reach if isinstance(self.view, NearObjectsOnly) else self.planner.world.size
+        completed = _complete_all(key, past, jnp.int32(reach), self.completions)
+        steps = Steps(past.agent_cells, past.actions, past.length)
+        return self.planner.weigh((past.walls, completed, steps), past_real, self._likelihoods)
+
+    def _likelihoods(self, seen: tuple[np.ndarray, np.ndarray, Steps]) -> Float[np.ndarray, "episode particle"]:
+        """Log-likelihoods, averaged over the completions of each episode; those that are the same are one level."""
+        walls, completed, steps = seen
+        count, each, objects = completed.shape
+        rows = np.column_stack([np.repeat(np.arange(count), each), completed.reshape(-1, objects)])
+        levels, which = np.unique(rows, axis=0, return_inverse=True)
+        episode, object_cells = levels[:, 0], levels[:, 1:]
+        world, agents = self.planner.world, self.planner.agents
+        paths = find_all_paths(walls[episode], object_cells, world)
+        everyone = np.ones((len(episode), agents.move_cost.shape[0]), bool)
+        asked = jax.tree.map(lambda leaf: leaf[episode], steps)
+        mistaken = self.view.probability if isinstance(self.view, NoisyActions) else 0.0
+        forecast = _StepsLikelihood(jnp.float32(mistaken), self.planner.lapse)
+        _, plans, of_plan = forecast_each_plan(forecast, paths, agents, asked, everyone, world)
+        of_completions = of_plan[plans][which.reshape(count, each)]
+        return logsumexp(of_completions, axis=1) - np.log(each)
+
+
+class _StepsLikelihood(eqx.Module):
+    """The log-probability that an agent on a level would have been seen so: a sum over all ways it may have gone."""
+
+    mistaken: Float[Array, ""]  # how often an action is taken for another
+    lapse: float = eqx.field(static=True)
+
+    def __call__(self, paths: Paths, agent: Planner, steps: Steps, world: World) -> Float[Array, ""]:
+        plan = (1 - self.lapse) * policy(choices(paths), agent, world) + self.lapse / ACTION_COUNT
+        cells, free = jnp.arange(paths.walls.shape[0]), standing_cells(paths)
+        timed_out = steps.length == world.step_limit
+
+        def step(before, now):
+            mass, log_likelihood = before
+            time, cell, action = now
+            here = jnp.where((cell == NONE) | (cells == cell), mass, 0.0)
+            chain = chain_of(paths, plan * self._seen_as(action)[:, None])
+            arrived = chain.advance(here)
+            last = time == steps.length - 1
+            possible = jnp.where(last, timed_out | chain.ends, ~chain.ends)  # eating ends the episode, or time does
+            mass_after = jnp.where(possible, arrived, 0.0)
+            total = jnp.maximum(mass_after.sum(), IMPOSSIBLE)
+            after = mass_after / total, log_likelihood + jnp.log(total)
+            return jax.tree.map(lambda new, old: jnp.where(time < steps.length, new, old), after, before), None
+
+        start = free / free.sum(), jnp.zeros(())
+        (_, log_likelihood), _ = jax.lax.scan(step, start, (jnp.arange(len(steps.cells)), steps.cells, steps.actions))
+        return log_likelihood
+
+    def _seen_as(self, action: Int[Array, ""]) -> Float[Array, "action"]:
+        """How likely each action is to be seen as this one; whatever it was may have been missed."""
+        mistaken = self.mistaken / (ACTION_COUNT - 1)
+        seen = jnp.where(jnp.arange(ACTION_COUNT) == action, 1 - self.mistaken, mistaken)
+        return jnp.where(action == NONE, 1.0, seen)
+
+
+@eqx.filter_jit
+def _complete_all(
+    key: Key[Scalar, ""], past: Episode, reach: Int[Array, ""], count: int
+) -> Int[Array, "agent past completion object"]:
+    def one(key, episode):
+        return jax.vmap(lambda key: complete(key, episode, reach))(jax.random.split(key, count))
+
+    return jax.vmap(jax.vmap(one))(jax.random.split(key, past.length.shape), past)
+
+
+def complete(key: Key[Scalar, ""], episode: Episode, reach: Int[Array, ""]) -> Int[Array, "object"]:
+    """Where all objects may lie: those that were seen where they were, the others as levels would have them, on free
+    cells, but on none that came within `reach` of the agent."""
+    real = episode.real & (episode.agent_cells != NONE)
+    found = jnp.where(real[:, None], episode.object_cells, NONE).max(0)
+    size, cells = episode.size, jnp.arange(episode.size**2)
+    rows = jnp.abs(cells // size - episode.agent_cells[:, None] // size)
+    cols = jnp.abs(cells % size - episode.agent_cells[:, None] % size)
+    in_view = (real[:, None] & (jnp.maximum(rows, cols) <= reach)).any(0)
+    hidden = ~episode.walls.reshape(-1) & ~in_view
+    _, drawn = jax.lax.top_k(jnp.where(hidden, jax.random.uniform(key, cells.shape), -1.0), len(found))
+    return jnp.where(found == NONE, drawn.astype(found.dtype), found)
