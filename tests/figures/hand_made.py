@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from figures import hand_made_deep, hand_made_minds
 
-from tomnet.experiments import goal_inference, goal_snapshots, greedy_agents, random_agents
+from tomnet.experiments import goal_inference, goal_snapshots, greedy_agents, partial_observers, random_agents
 from tomnet.experiments.analysis.comparison import GOALS, Comparison
 from tomnet.experiments.analysis.examples import PlainEpisode, PlainState
 from tomnet.experiments.claims.statistics import Estimate
@@ -102,6 +102,23 @@ def goal_inference_tables() -> goal_inference.Tables:
     )
 
 
+def partial_observers_tables() -> partial_observers.Tables:
+    def score(loss: float) -> partial_observers.Score:
+        return partial_observers.Score(around(loss), around(1 - loss / 3), around(loss - 0.4))
+
+    def scores(worse: float) -> partial_observers.Scores:
+        return partial_observers.Scores(network=score(0.5 + worse), ideal=score(0.4 + worse / 2))
+
+    return partial_observers.Tables(
+        all_seen=scores(0.0),
+        curves={
+            kind: [partial_observers.Point(severity, scores(0.2 * step)) for step, severity in enumerate(views, 1)]
+            for kind, views in partial_observers.VIEWS.items()
+        },
+        nothing_seen=score(2.0),
+    )
+
+
 def goal_snapshots_tables() -> goal_snapshots.Tables:
     past = list(range(11))
     arrows = np.tile([1.0, 0.0], (SIZE**2, 1))
@@ -159,7 +176,8 @@ def greedy_agents_tables() -> greedy_agents.Tables:
 def hand_made(experiment: str) -> Result:
     name = experiment.replace("-", "_")
     tables = _maker(f"{name}_tables")()
-    claims = import_module(f"tomnet.experiments.{name}")._claims(tables)
+    module = import_module(f"tomnet.experiments.{name}")
+    claims = [] if module.EXPERIMENT.beyond_paper else module._claims(tables)
     return Result(experiment, "smoke", 3, tables, claims, 1.5, dict(ENVIRONMENT))
 
 

@@ -94,6 +94,10 @@ def test_every_figure_has_a_caption_and_every_panel_a_description(name):
         ("agent-embeddings", "figure-8", ("read_outs", "object", "own_neighbours", "accuracy", "mean"), 0.654, "65%"),
         ("agent-embeddings", "figure-9", ("subspecies", "gain"), 7.7, "7.7"),
         ("greedy-agents", "figure-6", ("trips", "near", "ideal", "mean"), 0.456, "0.46"),
+        (
+            *("partial-observers", "figure-S1", ("curves", "near", -1, "scores", "network", "cost", "mean")),
+            *(0.777, "only the next cells seen, 0.777 nats to ToMnet"),
+        ),
     ],
 )
 def test_captions_read_their_numbers_from_the_tables(name, stem, path, value, shown):
@@ -214,6 +218,13 @@ def test_numbers_behind_the_figures():
     for name in ("goal-snapshots", "greedy-agents"):
         (table,) = numbers_for(hand_made(name))
         assert all(len(row) == len(table.columns) for row in table.rows)
+
+
+def test_every_way_of_seeing_badly_has_its_line():
+    (table,) = numbers_for(hand_made("partial-observers"))
+    assert table.rows[0][:3] == ("all in sight", "0.500 [0.49, 0.51]", "0.400 [0.39, 0.41]")
+    assert [row[0] for row in table.rows][-1] == "Objects are seen near the agent only, 1"
+    assert len(table.rows) == 14
 
 
 def test_table_a1_is_told_in_sums_and_in_the_means_that_the_papers_figures_look_like():

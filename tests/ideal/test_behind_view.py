@@ -150,10 +150,18 @@ def test_one_step_of_the_way_tells_where_it_leads(ideal):
 def test_unseen_objects_are_put_where_nobody_looked():
     """C is behind the last wall but one; from the corridor only A and B come near."""
     episode = jax.tree.map(lambda leaf: leaf[0, 0], through(NearObjectsOnly(1), walk(CORRIDOR, [0.0, 1.0, 0.0])))
-    keys = jax.random.split(jax.random.key(3), 50)
-    drawn = np.asarray(jax.vmap(lambda key: complete(key, episode, jnp.int32(1)))(keys))
+    drawn = np.asarray(complete(jax.random.key(3), episode, jnp.int32(1), 6))
     assert set(map(tuple, drawn[:, :2].tolist())) == {(1, 11)}
-    assert set(drawn[:, 2].tolist()) == {18, 24, 30}  # free, and further than a cell from its way
+    assert sorted(drawn[:, 2].tolist()) == [18, 18, 24, 24, 30, 30]  # free, and further than a cell from its way
+
+
+def test_two_unseen_objects_never_share_a_cell(past):
+    """All steps missed: the two may lie anywhere, in every order."""
+    episode = jax.tree.map(lambda leaf: leaf[0, 0], through(MissedSteps(1.0), past))
+    drawn = np.asarray(complete(jax.random.key(3), episode, jnp.int32(3), 900))
+    assert (drawn[:, 0] != drawn[:, 1]).all()
+    assert len(np.unique(drawn, axis=0)) == 72
+    assert np.bincount(drawn[:, 0]).tolist() == np.bincount(drawn[:, 1]).tolist() == [100] * 9
 
 
 def test_who_never_sees_an_object_is_not_asked(ideal):

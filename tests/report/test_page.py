@@ -215,6 +215,20 @@ def test_what_waits_for_an_observer_of_these_agents_has_no_verdict(tmp_path):
     assert claims["G1"]["verdict"] is not None
 
 
+def test_what_goes_beyond_the_paper_has_its_figure_and_no_verdict(html):
+    section = html.split('<section id="partial-observers">')[1].split("</section>")[0]
+    assert "An experiment beyond section 2.1 of the paper." in section
+    assert "decides none of its claims" in section
+    assert '<figure id="figure-S1">' in section
+    assert 'aria-label="Claims"' not in section
+
+
+def test_what_goes_beyond_the_paper_is_missed_without_claims(tmp_path):
+    written = build_report([], tmp_path, waiting=["partial-observers"]).read_text()
+    text = re.sub(r"\s+", " ", "".join(Page(written).text))
+    assert "figure S1 is not in this report. It waits for an observer of these agents." in text
+
+
 def test_nothing_to_report(tmp_path):
     text = "".join(Page(build_report([], tmp_path).read_text()).text)
     assert text.count("Missing:") == len(EXPERIMENTS)

@@ -8,7 +8,15 @@ from tomnet.experiments.claims.statements import STATEMENTS
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.figures.style import NOTHING
 from tomnet.report.page import summary
-from tomnet.report.results import HEADLINES, measured, read_results, readme_with, results_markdown, slim
+from tomnet.report.results import (
+    HEADLINES,
+    measured,
+    read_results,
+    readme_with,
+    results_markdown,
+    slim,
+    summary_table,
+)
 from tomnet.report.seeds import stored_seeds
 from tomnet.support.errors import BadFile, TomnetError
 from tomnet.support.json_files import read_json, write_json
@@ -72,12 +80,22 @@ def test_claims_that_wait_are_told_without_numbers():
 
 def test_the_table_has_a_line_for_each_experiment(results):
     lines = [line for line in results_markdown(results).splitlines() if "`tomnet evaluate" in line]
-    for (name, experiment), line in zip(EXPERIMENTS.items(), lines, strict=True):
+    of_the_paper = {name: experiment for name, experiment in EXPERIMENTS.items() if not experiment.beyond_paper}
+    for (name, experiment), line in zip(of_the_paper.items(), lines, strict=True):
         assert line.startswith(f"| [{', '.join(experiment.figures)}](#{name}) | `tomnet evaluate {name}` | ")
         headline = HEADLINES.get(name, experiment.claims[0])
         assert f"[{headline}](#" in line
         assert line.endswith(f"| {results['claims'][headline]['decided_by']} |")
     assert set(HEADLINES) <= set(EXPERIMENTS)
+
+
+def test_what_goes_beyond_the_paper_comes_last_and_without_claims(results):
+    page = results_markdown(results)
+    *_, last = page.split("\n## ")
+    assert last.startswith("partial-observers\n\nAn observer that sees badly: an experiment beyond section 2.1, figure S1.")
+    assert "###" not in last
+    assert "partial-observers" not in summary_table(results)
+    assert "partial-observers" not in results_markdown(summary([hand_made("goal-inference")], ["partial-observers"]))
 
 
 def test_the_tables_make_no_difference(results):

@@ -2,7 +2,14 @@
 
 from typing import Any
 
-from ..experiments import deep_rl_agents, goal_inference, goal_snapshots, greedy_agents, random_agents
+from ..experiments import (
+    deep_rl_agents,
+    goal_inference,
+    goal_snapshots,
+    greedy_agents,
+    partial_observers,
+    random_agents,
+)
 from ..experiments.analysis.comparison import Comparison
 from ..experiments.claims.claim import Claim, beside
 from ..experiments.claims.statistics import Estimate
@@ -48,7 +55,7 @@ def spec_of(experiment: Experiment, name: str, about: dict[str, Any]) -> Observe
 def _what_it_is(experiment: Experiment, observers: Observers, specs: dict[str, ObserverSpec]) -> str:
     names = ", ".join(f"`{name}`" for name in observers)
     figures = f"figure{'s' if len(experiment.figures) > 1 else ''} {', '.join(experiment.figures)}"
-    place = f"section {experiment.section} ({figures})"
+    place = f"{experiment.place} ({figures})"
     rows = [
         (name, specs[name].species.words(), seen_before(specs[name], observer.config), predicts(observer.config))
         for name, (observer, _) in observers.items()
@@ -135,7 +142,8 @@ def _evaluation(experiment: Experiment, result: Result) -> str:
     else:
         whose = f"On {agents} agents drawn with seed {result.seed}, none of them met in training"
     how = f"{whose} ({place.get('device', '–')}, {place.get('cores', '–')} cores, commit {place.get('commit') or '–'})."
-    return "\n\n".join(["## Evaluation", how, claims_table(result)])
+    claims = [] if experiment.beyond_paper else [claims_table(result)]
+    return "\n\n".join(["## Evaluation", how, *claims])
 
 
 def claim_link(id: str) -> str:
@@ -182,6 +190,15 @@ def _losses(tables: Any, spec: ObserverSpec) -> str:
             own = [row for row in tables.losses if not row.shuffled]
             rows = [(row.observer, row.part, row.head, *_with_interval(row.loss)) for row in own]
             parts.append(table(("observer", "agents", "prediction", "loss", "95% interval"), rows))
+        case partial_observers.Tables():
+            named = {"all": tables.all_seen}
+            named |= {f"{kind} {severity:g}": scores for (kind, severity), scores in tables.each().items()}
+            rows = [
+                (name, *_with_interval(scores.network.loss), number_text(scores.ideal.loss.mean))
+                for name, scores in named.items()
+            ]
+            parts.append("What will be eaten, by how badly the past was seen")
+            parts.append(table(("seen", "network", "95% interval", "ideal observer"), rows))
     return "\n\n".join(["## Losses, in nats", *parts]) if parts else ""
 
 

@@ -77,6 +77,9 @@ def print_claims(result: "Result") -> None:
         rows.append((claim.id, shown_verdict(claim, result), f"{claim.value:.3f}", interval, ideal, claim.unit))
     agents = result.environment.get("agents", "–")
     title = f"{result.experiment}: {agents} agents, seed {result.seed}"
+    if not rows:
+        print(f"{title}; beyond the paper, of whose claims it decides none")
+        return
     print_table(("claim", "verdict", "value", "95% interval", "ideal", "unit"), rows, title)
 
 

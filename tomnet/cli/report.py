@@ -50,7 +50,7 @@ class Report:
             write_json(self.out / f"{experiment.name}.json", result)
             results.append(result)
             verdicts = ", ".join(f"{claim.id} {shown_verdict(claim, result)}" for claim in result.claims)
-            say(f"      {verdicts} ({result.seconds:.0f} s)")
+            say(f"      {verdicts or 'beyond the paper'} ({result.seconds:.0f} s)")
         cards = {result.experiment: zoo.card(result.experiment) for result in results}
         cards |= {zoo.AGENTS: zoo.agents_card()}
         cards = {name: card for name, card in cards.items() if card.exists()}

@@ -147,12 +147,22 @@ class Experiment(Generic[Tables]):
     title: str
     section: str
     figures: tuple[str, ...]
-    claims: tuple[str, ...]
+    claims: tuple[str, ...]  # none where it goes beyond the paper
     specs: Callable[[Preset], tuple[ObserverSpec, ...]]
     tables: type[Tables]
     evaluate: Callable[[dict[str, ToMnet], int, int], tuple[Tables, list[Claim]]]
     """(observers by name, how many agents, seed) → tables and claims"""
     minutes: dict[str, str]  # preset → how long it takes to train, where that was measured
+
+    @property
+    def beyond_paper(self) -> bool:
+        """Whether it decides none of the paper's claims."""
+        return not self.claims
+
+    @property
+    def place(self) -> str:
+        """Its place in the paper, in words."""
+        return f"an experiment beyond section {self.section}" if self.beyond_paper else f"section {self.section}"
 
     @property
     def about_networks(self) -> bool:

@@ -11,6 +11,7 @@ from . import (
     goal_inference,
     goal_snapshots,
     greedy_agents,
+    partial_observers,
     random_agents,
     unseen_swaps,
 )
@@ -30,6 +31,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         unseen_swaps,
         explicit_beliefs,
         belief_embeddings,
+        partial_observers,
     )
 }
 
@@ -41,5 +43,5 @@ def find(name: str) -> Experiment:
 
 
 def titles() -> dict[str, str]:
-    """Every experiment by name, with its title, in the order of the paper."""
+    """Every experiment by name, with its title, in the order of the paper; what goes beyond it comes last."""
     return {name: experiment.title for name, experiment in EXPERIMENTS.items()}

@@ -2,7 +2,14 @@
 
 import dataclasses
 
-from ..experiments import deep_rl_agents, goal_inference, goal_snapshots, greedy_agents, random_agents
+from ..experiments import (
+    deep_rl_agents,
+    goal_inference,
+    goal_snapshots,
+    greedy_agents,
+    partial_observers,
+    random_agents,
+)
 from ..experiments.analysis.comparison import Comparison
 from ..experiments.analysis.table_a1 import SUMMED, LossRow
 from ..experiments.claims.statistics import Estimate
@@ -10,6 +17,7 @@ from ..experiments.experiment import Result
 from ..experiments.random_agents import BayesDivergence
 from .deep_rl_agents import HEAD_NAMES
 from .goal_inference import HEADS, dimensions
+from .partial_observers import KINDS
 from .random_agents import alpha_of
 from .style import NOTHING, percent, percent_between, plain
 
@@ -42,6 +50,8 @@ def numbers_for(result: Result) -> list[NumberTable]:
             return [_losses_by_past({row.past: row.heads for row in tables.curve})]
         case deep_rl_agents.Tables() as tables:
             return [_table_a1(tables, head) for head in HEAD_NAMES]
+        case partial_observers.Tables() as tables:
+            return [_seen_badly(tables)]
     return []
 
 
@@ -75,6 +85,22 @@ def _divergences(divergence: list[BayesDivergence]) -> NumberTable:
     rows = tuple((named[name], *(kl.get((name, past), NOTHING) for past in counts)) for name in observers)
     columns = ("species", *(f"N_past = {past}" for past in counts))
     return NumberTable("KL from exact Bayesian inference to ToMnet, in nats", columns, rows)
+
+
+def _seen_badly(tables: partial_observers.Tables) -> NumberTable:
+    """One line for each way of seeing."""
+    named = {"all in sight": tables.all_seen}
+    named |= {f"{KINDS[kind].title}, {severity:g}": scores for (kind, severity), scores in tables.each().items()}
+    rows = tuple(
+        (
+            name,
+            *(_with_interval(score.loss) for score in (scores.network, scores.ideal)),
+            *(percent_between(score.accuracy) for score in (scores.network, scores.ideal)),
+        )
+        for name, scores in named.items()
+    )
+    columns = ("what is seen of the past", "ToMnet, loss", "ideal", "ToMnet, accuracy", "ideal accuracy")
+    return NumberTable("The object taken: loss in nats and accuracy [95% interval]", columns, rows)
 
 
 SHUFFLED = {

@@ -28,7 +28,7 @@ from .inverse_planning import InversePlanner
 from .markov_chain import chain_of
 from .paths import Paths, choices, policy, standing_cells
 
-COMPLETIONS = 16
+COMPLETIONS = 32
 IMPOSSIBLE = 1e-30  # probability of what no way through a gap explains, not even with lapses
 
 
@@ -120,21 +120,33 @@ class _StepsLikelihood(eqx.Module):
 def _complete_all(
     key: Key[Scalar, ""], past: Episode, reach: Int[Array, ""], count: int
 ) -> Int[Array, "agent past completion object"]:
-    def one(key, episode):
-        return jax.vmap(lambda key: complete(key, episode, reach))(jax.random.split(key, count))
-
-    return jax.vmap(jax.vmap(one))(jax.random.split(key, past.length.shape), past)
+    complete_each = jax.vmap(jax.vmap(lambda key, episode: complete(key, episode, reach, count)))
+    return complete_each(jax.random.split(key, past.length.shape), past)
 
 
-def complete(key: Key[Scalar, ""], episode: Episode, reach: Int[Array, ""]) -> Int[Array, "object"]:
+def complete(
+    key: Key[Scalar, ""], episode: Episode, reach: Int[Array, ""], count: int
+) -> Int[Array, "{count} object"]:
     """Where all objects may lie: those that were seen where they were, the others as levels would have them, on free
-    cells, but on none that came within `reach` of the agent."""
+    cells, but on none that came within `reach` of the agent.
+
+    The completions are drawn together: all objects go round the hidden cells in one random order, at a distance from
+    each other, so that each lies everywhere once before it lies anywhere twice.
+    """
     real = episode.real & (episode.agent_cells != NONE)
     found = jnp.where(real[:, None], episode.object_cells, NONE).max(0)
     size, cells = episode.size, jnp.arange(episode.size**2)
     rows = jnp.abs(cells // size - episode.agent_cells[:, None] // size)
     cols = jnp.abs(cells % size - episode.agent_cells[:, None] % size)
     in_view = (real[:, None] & (jnp.maximum(rows, cols) <= reach)).any(0)
-    hidden = ~episode.walls.reshape(-1) & ~in_view
-    _, drawn = jax.lax.top_k(jnp.where(hidden, jax.random.uniform(key, cells.shape), -1.0), len(found))
-    return jnp.where(found == NONE, drawn.astype(found.dtype), found)
+    hidden, unseen = ~episode.walls.reshape(-1) & ~in_view, found == NONE
+    places = jnp.maximum(hidden.sum(), 1)
+    apart = (unseen.cumsum() - 1) * (places // jnp.maximum(unseen.sum(), 1))
+
+    def go_round(key):
+        order = jnp.argsort(jnp.where(hidden, jax.random.uniform(key, cells.shape), jnp.inf))  # hidden ones first
+        return order[(cells[:, None] + apart) % places]
+
+    rounds = jax.vmap(go_round)(jax.random.split(key, -(-count // len(cells))))
+    drawn = rounds.reshape(-1, len(found))[:count]
+    return jnp.where(unseen, drawn.astype(found.dtype), found)

@@ -38,6 +38,7 @@ ABOUT = (
 DATA = "The data: {results} has every claim and the tables behind every figure."
 WAITS = "waits for an observer of these agents"
 LEDGER = ("id", "claim", "verdict", "measured [95% interval]", "ideal, or the agents themselves", "paper")
+BEYOND = "It goes beyond the paper, and decides none of its claims."
 NO_VERDICT = {"verdict": None, "value": None, "interval": None, "waits": WAITS}
 KEPT = ("preset", "seed", "seconds", "observers", "tables")
 
@@ -228,7 +229,7 @@ def _experiment(experiment: Experiment, result: Result, seconds: float, pages: M
     networks = f"held-out networks in about {agents} encounters or walks"
     whom = networks if experiment.about_networks else f"{agents} agents"
     about = (
-        f"Section {experiment.section} of the paper. Observers of the preset “{result.preset}”, evaluated "
+        f"{experiment.place[0].upper()}{experiment.place[1:]} of the paper. Observers of the preset “{result.preset}”, evaluated "
         f"on {whom} (seed {result.seed}) in {seconds:.0f} s."
     )
     return f"""<section id="{name}">
@@ -243,6 +244,8 @@ def _experiment(experiment: Experiment, result: Result, seconds: float, pages: M
 
 def _verdicts(experiment: Experiment, result: Result) -> str:
     """The claims decided here, each a way back to its line of the ledger."""
+    if experiment.beyond_paper:
+        return f"<p>{escape(BEYOND)}</p>"
     found = {claim.id: claim.verdict for claim in result.claims}
     items = [f"{link(f'#claim-{id}', id)} {_verdict(found.get(id, 'not evaluated'))}" for id in experiment.claims]
     return f'<ul class="counts" aria-label="Claims">{"".join(f"<li>{item}</li>" for item in items)}</ul>'
@@ -258,10 +261,12 @@ def _cards(experiment: Experiment, pages: Mapping[str, str]) -> str:
 
 def _missing(experiment: Experiment, waits: bool) -> str:
     why = f" It {WAITS}." if waits else ""
+    figures = f"figure {', '.join(experiment.figures)}"
+    left_out = f"{figures} is" if experiment.beyond_paper else f"{figures} and claim {', '.join(experiment.claims)} are"
     return f"""<section id="{escape(experiment.name)}">
 <h2>{escape(experiment.title)}</h2>
 <p>Missing: there is no result for <code>{escape(experiment.name)}</code>, so that
-figure {", ".join(experiment.figures)} and claim {", ".join(experiment.claims)} are not in this report.{why}
+{escape(left_out)} not in this report.{why}
 <code>tomnet run {escape(experiment.name)}</code> trains its observers.</p>
 </section>
 """

@@ -19,6 +19,7 @@ from .seeds import SeedResult, Seeds, all_on_seeds, on_seeds, seeds_table
 
 SIGNS = {"reproduced": "✓", "partly": "◐", "not reproduced": "✗", "waiting": "…", "not evaluated": "–"}
 BEGIN, END = "<!-- written by `tomnet results` -->", "<!-- up to here -->"
+BEYOND = "It decides none of the paper's claims; what it measures is drawn in the report, and in its results.json."
 HEADLINES = {"false-beliefs-mixed": "F5"}  # whose number stands for the experiment; otherwise that of its first claim
 
 
@@ -45,6 +46,7 @@ def results_markdown(results: Mapping[str, Any], data: str = "results.json", see
     kept = _of_seeds(results, seeds)
     parts = [_opening(results, data), summary_table(results, seeds=seeds)]
     parts += [_experiment(experiment, results, kept[experiment.name]) for experiment in _shown(results)]
+    parts += [_experiment(experiment, results, {}) for experiment in _beyond_paper(results)]
     return "\n\n".join([*parts, *_seeds_section(kept)]) + "\n"
 
 
@@ -124,6 +126,11 @@ def _shown(results: Mapping[str, Any]) -> list[Experiment]:
     return [each for each in EXPERIMENTS.values() if any(id in results["claims"] for id in each.claims)]
 
 
+def _beyond_paper(results: Mapping[str, Any]) -> list[Experiment]:
+    """They have no claims by which to be known, and no place in a table of verdicts."""
+    return [each for each in EXPERIMENTS.values() if each.beyond_paper and each.name in results["experiments"]]
+
+
 def _experiment(experiment: Experiment, results: Mapping[str, Any], seeds: Mapping[str, SeedResult]) -> str:
     about = results["experiments"].get(experiment.name)
     preset = about and f"Observers of the preset “{about['preset']}”, measured in {about['seconds']:.0f} s."
@@ -131,7 +138,8 @@ def _experiment(experiment: Experiment, results: Mapping[str, Any], seeds: Mappi
     figures = f"figure{'s' if len(experiment.figures) > 1 else ''} {', '.join(experiment.figures)}"
     parts = [
         f"## {experiment.name}",
-        f"{experiment.title}: section {experiment.section}, {figures}. {preset or waiting}",
+        f"{experiment.title}: {experiment.place}, {figures}. {preset or waiting}",
+        *([BEYOND] if experiment.beyond_paper else []),
     ]
     return "\n\n".join(
         parts + [_claim(id, results["claims"][id], seeds) for id in experiment.claims if id in results["claims"]]

@@ -1,0 +1,151 @@
+"""Beyond the paper: an observer that sees the past badly, which section 2.1 allows for and no experiment has.
+
+    tomnet run partial-observers --preset laptop
+    tomnet run partial-observers --preset full
+
+The planners of section 3.2, each seen for one trajectory: steps are missed, actions mistaken for others, or objects seen
+only near the agent. The query is seen plainly, so that all that is lost is lost of the past. One network learns from
+trajectories seen in all of these ways; it is not told in which. The ideal observer is.
+
+Goal: curves of what it costs to see worse and worse, the network's beside the ideal observer's.
+"""
+
+import dataclasses
+
+import equinox as eqx
+import jax
+from jaxtyping import Key, Scalar
+
+from ..episodes.encounter import Encounter, EncounterSpec
+from ..episodes.observer_view import (
+    MissedSteps,
+    NearObjectsOnly,
+    NoisyActions,
+    ObserverView,
+    OfThePast,
+    OneOf,
+    sees_all,
+)
+from ..ideal.behind_view import BehindView
+from ..ideal.inverse_planning import InversePlanner
+from ..observer.config import ObserverConfig
+from ..observer.tomnet import ToMnet
+from ..support.progress import stage
+from ..support.streams import EVALUATION_STREAM, stream
+from ..world.gridworld import ACTIONS, MAZE
+from .analysis.comparison import Observed, network, without_past
+from .claims.claim import Claim
+from .claims.statistics import Estimate, mean_interval, share_interval
+from .experiment import ANY_PRESET, Experiment, ObserverSpec, Preset
+from .goal_inference import ENCOUNTERS, OBSERVER, SPECIES, TRAINING
+
+NAME = "any-view"
+EMBEDDING = 8
+HEAD = "consumption"  # the object taken
+PARTICLES = 256  # for every episode many levels are planned on; TODO measured
+NOTHING_TOLD = 1 - 1 / len(ACTIONS)  # mistaken so often, an action seen says nothing of the one taken
+VIEWS: dict[str, dict[float, ObserverView]] = {  # by kind and how badly: from what is nearly all to what is least
+    "missed": {p: MissedSteps(p) for p in (0.2, 0.4, 0.6, 0.8, 1.0)},
+    "mistaken": {p: NoisyActions(p) for p in (0.2, 0.4, 0.6, NOTHING_TOLD)},
+    "near": {float(reach): NearObjectsOnly(reach) for reach in (5, 3, 2, 1)},
+}
+ANY_VIEW = OneOf((sees_all, *(view for views in VIEWS.values() for view in views.values())))
+
+
+def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
+    observer: ObserverConfig = dataclasses.replace(OBSERVER[preset], embedding=EMBEDDING)
+    encounters: EncounterSpec = dataclasses.replace(ENCOUNTERS, view=OfThePast(ANY_VIEW))
+    return (ObserverSpec(NAME, SPECIES, MAZE, encounters, observer, TRAINING[preset], reuse=2),)
+
+
+@dataclasses.dataclass(frozen=True)
+class Score:
+    """How well the object taken was predicted, and how many nats worse than by the same observer with all in sight."""
+
+    loss: Estimate
+    accuracy: Estimate
+    cost: Estimate
+
+
+@dataclasses.dataclass(frozen=True)
+class Scores:
+    network: Score
+    ideal: Score
+
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    severity: float  # the probability of a step missed or an action mistaken, or how many cells away objects are seen
+    scores: Scores
+
+
+@dataclasses.dataclass(frozen=True)
+class Tables:
+    all_seen: Scores
+    curves: dict[str, list[Point]]  # by kind of view, worse and worse
+    nothing_seen: Score  # of exact inference
+
+    def each(self) -> dict[tuple[str, float], Scores]:
+        """All points of all curves, by kind of view and severity."""
+        return {
+            (kind, point.severity): point.scores for kind, points in self.curves.items() for point in points
+        }
+
+
+def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tables, list[Claim]]:
+    """The same agents, episodes and queries in every way; what is missed at one severity is missed at all worse ones."""
+    agent_key, encounter_key, ideal_key, view_key = jax.random.split(stream(seed, EVALUATION_STREAM), 4)
+    population = SPECIES.sample(agent_key, agents)
+    in_plain_sight = dataclasses.replace(specs(ANY_PRESET)[0], encounter_spec=ENCOUNTERS)
+    encounters = eqx.filter_jit(in_plain_sight.draw_encounters)(encounter_key, population)
+    planner = InversePlanner.for_species(ideal_key, SPECIES, MAZE, particles=PARTICLES)
+
+    def observed(view: ObserverView) -> tuple[Observed, Observed]:
+        seen = through(view_key, view, encounters)
+        _, net = network(observers[NAME], seen)
+        return net, exact_behind(ideal_key, planner, view, seen)
+
+    plain = observed(sees_all)
+
+    def scores(view: ObserverView) -> Scores:
+        return Scores(*map(_score, observed(view), plain))
+
+    tables = Tables(
+        all_seen=Scores(*map(_score, plain, plain)),
+        curves={
+            kind: [Point(severity, scores(view)) for severity, view in views.items()] for kind, views in VIEWS.items()
+        },
+        nothing_seen=_score(without_past(planner, encounters), plain[1]),
+    )
+    return tables, []
+
+
+def through(key: Key[Scalar, ""], view: ObserverView, encounters: Encounter) -> Encounter:
+    """The same encounters with their past episodes seen so."""
+    keys = jax.random.split(key, encounters.past_real.shape)
+    past = eqx.filter_jit(jax.vmap(jax.vmap(lambda key, episode: view(key, episode))))(keys, encounters.past)
+    return eqx.tree_at(lambda e: e.history.past, encounters, past)
+
+
+def exact_behind(key: Key[Scalar, ""], planner: InversePlanner, view: ObserverView, encounters: Encounter) -> Observed:
+    stage(f"exact inference behind a view on {len(encounters.past_real)} encounters")
+    weights = BehindView(planner, view).posterior(key, encounters.past, encounters.past_real)
+    return Observed.of(planner.predict(weights, encounters.query), encounters)
+
+
+def _score(observed: Observed, plain: Observed) -> Score:
+    loss = observed.losses[HEAD]
+    return Score(mean_interval(loss), share_interval(observed.correct[HEAD]), mean_interval(loss - plain.losses[HEAD]))
+
+
+EXPERIMENT = Experiment(
+    name="partial-observers",
+    title="An observer that sees badly",
+    section="2.1",
+    figures=("S1",),
+    claims=(),
+    specs=specs,
+    tables=Tables,
+    evaluate=evaluate,
+    minutes={},
+)
