@@ -165,5 +165,5 @@ def test_two_unseen_objects_never_share_a_cell(past):
 
 
 def test_who_never_sees_an_object_is_not_asked(ideal):
-    with pytest.raises(BadSetting, match="reach = 0: without an object in sight"):
+    with pytest.raises(BadSetting, match="reach = 0: no object is ever in sight"):
         BehindView(ideal, NearObjectsOnly(0))

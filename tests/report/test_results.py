@@ -92,7 +92,9 @@ def test_the_table_has_a_line_for_each_experiment(results):
 def test_what_goes_beyond_the_paper_comes_last_and_without_claims(results):
     page = results_markdown(results)
     *_, last = page.split("\n## ")
-    assert last.startswith("partial-observers\n\nAn observer that sees badly: an experiment beyond section 2.1, figure S1.")
+    assert last.startswith(
+        "partial-observers\n\nAn observer that sees badly: an experiment beyond section 2.1, figure S1."
+    )
     assert "###" not in last
     assert "partial-observers" not in summary_table(results)
     assert "partial-observers" not in results_markdown(summary([hand_made("goal-inference")], ["partial-observers"]))

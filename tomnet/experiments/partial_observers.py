@@ -3,9 +3,9 @@
     tomnet run partial-observers --preset laptop
     tomnet run partial-observers --preset full
 
-The planners of section 3.2, each seen for one trajectory: steps are missed, actions mistaken for others, or objects seen
-only near the agent. The query is seen plainly, so that all that is lost is lost of the past. One network learns from
-trajectories seen in all of these ways; it is not told in which. The ideal observer is.
+The planners of section 3.2, each seen for one trajectory: steps are missed, actions mistaken for others, or objects
+seen only near the agent. The query is seen plainly, so that all that is lost is lost of the past. One network learns
+from trajectories seen in all of these ways; it is not told in which, the ideal observer is.
 
 Goal: curves of what it costs to see worse and worse, the network's beside the ideal observer's.
 """
@@ -17,16 +17,16 @@ import jax
 from jaxtyping import Key, Scalar
 
 from ..episodes.encounter import Encounter, EncounterSpec
+from ..episodes.episode import Episode
 from ..episodes.observer_view import (
     MissedSteps,
     NearObjectsOnly,
     NoisyActions,
-    ObserverView,
     OfThePast,
     OneOf,
     sees_all,
 )
-from ..ideal.behind_view import BehindView
+from ..ideal.behind_view import BehindView, KnownView
 from ..ideal.inverse_planning import InversePlanner
 from ..observer.config import ObserverConfig
 from ..observer.tomnet import ToMnet
@@ -42,9 +42,10 @@ from .goal_inference import ENCOUNTERS, OBSERVER, SPECIES, TRAINING
 NAME = "any-view"
 EMBEDDING = 8
 HEAD = "consumption"  # the object taken
-PARTICLES = 256  # for every episode many levels are planned on; TODO measured
+PARTICLES = 256  # fewer than elsewhere, since an episode is worked through on many levels
+COMPLETIONS, IF_ALL_MISSED = 128, 16  # who misses all objects by missing all steps learns next to nothing anyway
 NOTHING_TOLD = 1 - 1 / len(ACTIONS)  # mistaken so often, an action seen says nothing of the one taken
-VIEWS: dict[str, dict[float, ObserverView]] = {  # by kind and how badly: from what is nearly all to what is least
+VIEWS: dict[str, dict[float, KnownView]] = {  # by kind and how badly: from what is nearly all to what is least
     "missed": {p: MissedSteps(p) for p in (0.2, 0.4, 0.6, 0.8, 1.0)},
     "mistaken": {p: NoisyActions(p) for p in (0.2, 0.4, 0.6, NOTHING_TOLD)},
     "near": {float(reach): NearObjectsOnly(reach) for reach in (5, 3, 2, 1)},
@@ -87,27 +88,25 @@ class Tables:
 
     def each(self) -> dict[tuple[str, float], Scores]:
         """All points of all curves, by kind of view and severity."""
-        return {
-            (kind, point.severity): point.scores for kind, points in self.curves.items() for point in points
-        }
+        return {(kind, point.severity): point.scores for kind, points in self.curves.items() for point in points}
 
 
 def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tables, list[Claim]]:
-    """The same agents, episodes and queries in every way; what is missed at one severity is missed at all worse ones."""
+    """The same agents, episodes and queries every time; what is missed at one severity is missed at worse ones too."""
     agent_key, encounter_key, ideal_key, view_key = jax.random.split(stream(seed, EVALUATION_STREAM), 4)
     population = SPECIES.sample(agent_key, agents)
     in_plain_sight = dataclasses.replace(specs(ANY_PRESET)[0], encounter_spec=ENCOUNTERS)
     encounters = eqx.filter_jit(in_plain_sight.draw_encounters)(encounter_key, population)
     planner = InversePlanner.for_species(ideal_key, SPECIES, MAZE, particles=PARTICLES)
 
-    def observed(view: ObserverView) -> tuple[Observed, Observed]:
+    def observed(view: KnownView) -> tuple[Observed, Observed]:
         seen = through(view_key, view, encounters)
         _, net = network(observers[NAME], seen)
         return net, exact_behind(ideal_key, planner, view, seen)
 
     plain = observed(sees_all)
 
-    def scores(view: ObserverView) -> Scores:
+    def scores(view: KnownView) -> Scores:
         return Scores(*map(_score, observed(view), plain))
 
     tables = Tables(
@@ -120,16 +119,18 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tabl
     return tables, []
 
 
-def through(key: Key[Scalar, ""], view: ObserverView, encounters: Encounter) -> Encounter:
+def through(key: Key[Scalar, ""], view: KnownView, encounters: Encounter) -> Encounter:
     """The same encounters with their past episodes seen so."""
     keys = jax.random.split(key, encounters.past_real.shape)
     past = eqx.filter_jit(jax.vmap(jax.vmap(lambda key, episode: view(key, episode))))(keys, encounters.past)
     return eqx.tree_at(lambda e: e.history.past, encounters, past)
 
 
-def exact_behind(key: Key[Scalar, ""], planner: InversePlanner, view: ObserverView, encounters: Encounter) -> Observed:
+def exact_behind(key: Key[Scalar, ""], planner: InversePlanner, view: KnownView, encounters: Encounter) -> Observed:
     stage(f"exact inference behind a view on {len(encounters.past_real)} encounters")
-    weights = BehindView(planner, view).posterior(key, encounters.past, encounters.past_real)
+    assert isinstance(encounters.past, Episode)  # whole ones
+    completions = COMPLETIONS if isinstance(view, NearObjectsOnly) else IF_ALL_MISSED
+    weights = BehindView(planner, view, completions).posterior(key, encounters.past, encounters.past_real)
     return Observed.of(planner.predict(weights, encounters.query), encounters)
 
 

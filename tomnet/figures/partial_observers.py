@@ -28,7 +28,10 @@ KINDS = {
         "Actions are mistaken", "probability that an action is taken for another", "actions that tell nothing"
     ),
     "near": Kind(
-        "Objects are seen near the agent only", "objects seen up to so many cells away", "only the next cells seen", True
+        "Objects are seen near the agent only",
+        "objects seen up to so many cells away",
+        "only the next cells seen",
+        True,
     ),
 }
 
@@ -85,18 +88,18 @@ def captions(tables: Tables) -> dict[str, str]:
     def costs(score: Score) -> str:
         return f"{style.plain(score.cost.mean)} nats"
 
+    worst = {kind: points[-1].scores for kind, points in tables.curves.items()}
     told = "; ".join(
-        f"{KINDS[kind].worst}, {costs(points[-1].scores.network)} to ToMnet and {costs(points[-1].scores.ideal)} to the "
-        f"ideal observer ({letter})"
-        for letter, (kind, points) in zip("abc", tables.curves.items(), strict=True)
+        f"{KINDS[kind].worst}, {costs(each.network)} to ToMnet and {costs(each.ideal)} to the ideal observer ({letter})"
+        for letter, (kind, each) in zip("abc", worst.items(), strict=True)
     )
-    plain = tables.all_seen
+    network, ideal = tables.all_seen.network.loss.mean, tables.all_seen.ideal.loss.mean
     return {
         "figure-S1": (
-            "Goal-driven agents, seen badly for one trajectory; the object that each then takes on a new level, which "
-            f"is seen plainly. With all in sight, the loss is {style.plain(plain.network.loss.mean)} nats for ToMnet and "
-            f"{style.plain(plain.ideal.loss.mean)} for the ideal observer; with nothing seen, "
+            "Goal-driven agents, seen badly for one trajectory, and the object that each then takes on a new level, "
+            f"which is seen plainly. With all in sight, the loss is {style.plain(network)} nats for ToMnet and "
+            f"{style.plain(ideal)} for the ideal observer; with nothing seen, "
             f"{style.plain(tables.nothing_seen.loss.mean)}. What it costs to see as badly as was tried: {told}. One "
-            "network for all, not told how it sees; the ideal observer is. Bars and shades are 95% intervals over agents."
+            "network for all, not told how it sees; the ideal observer is. Bars and shades: 95% intervals over agents."
         )
     }

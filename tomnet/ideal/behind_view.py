@@ -2,8 +2,8 @@
 
 What is not seen is summed over, each part by what is known of it:
 
-- Where the agent was at a step that was missed: its cell is a Markov chain, so the sum goes forward in time over all ways
-  through the gap. Time is not missed: the observer knows how long it looked away, and when the episode ended.
+- Where the agent was at a step that was missed: its cell is a Markov chain, so the sum goes forward in time over all
+  ways through the gap. Time is not missed: the observer knows how long it looked away, and when the episode ended.
 - Which action was taken for the one that was seen: all that lead to where the agent was seen next.
 - Where objects lie that never came into view: anywhere on the free cells that never did. This sum alone is not exact,
   but a mean over a few completions of the level.
@@ -20,16 +20,65 @@ from scipy.special import logsumexp
 
 from ..agents.planner import Planner
 from ..episodes.episode import ACTION_COUNT, NONE, Episode
-from ..episodes.observer_view import NearObjectsOnly, NoisyActions, ObserverView
+from ..episodes.observer_view import MissedSteps, NearObjectsOnly, NoisyActions, SeesAll
 from ..support.errors import BadSetting
+from ..support.trees import pick
 from ..world.gridworld import World
 from .distinct_plans import find_all_paths, forecast_each_plan
 from .inverse_planning import InversePlanner
 from .markov_chain import chain_of
 from .paths import Paths, choices, policy, standing_cells
 
-COMPLETIONS = 32
+KnownView = SeesAll | MissedSteps | NoisyActions | NearObjectsOnly
 IMPOSSIBLE = 1e-30  # probability of what no way through a gap explains, not even with lapses
+
+
+class BehindView(eqx.Module):
+    """Inverse planning behind a view of the past.
+
+    Predictions are those of `planner.predict`, since queries are seen plainly.
+    """
+
+    planner: InversePlanner
+    view: KnownView
+    completions: int = eqx.field(static=True, default=128)
+
+    def __check_init__(self):
+        # whatever was eaten would have to be guessed, and hardly any completion has it there
+        if isinstance(self.view, NearObjectsOnly) and self.view.reach < 1:
+            raise BadSetting("NearObjectsOnly.reach", self.view.reach, "no object is ever in sight")
+
+    def posterior(
+        self, key: Key[Scalar, ""], past: Episode, past_real: Bool[Array, "agent past"]
+    ) -> Float[Array, "agent particle"]:
+        """The log-probability of each particle given past episodes that came through the view."""
+        reach = self.view.reach if isinstance(self.view, NearObjectsOnly) else self.planner.world.size
+        completed = _complete_all(key, past, jnp.int32(reach), self.completions)
+        return self.planner.weigh((past, completed), past_real, self._likelihoods)
+
+    def _likelihoods(self, seen: tuple[Episode, np.ndarray]) -> Float[np.ndarray, "episode particle"]:
+        """Log-likelihoods, averaged over the completions of each episode; those that are the same are one level."""
+        episodes, completed = seen
+        count, each, objects = completed.shape
+        rows = np.column_stack([np.repeat(np.arange(count), each), completed.reshape(-1, objects)])
+        levels, which = np.unique(rows, axis=0, return_inverse=True)
+        number, object_cells = levels[:, 0], levels[:, 1:]
+        on_levels = eqx.tree_at(lambda e: e.object_cells, pick(episodes, number), object_cells[:, None])
+        # who only lacks objects has seen the way as it was
+        near = isinstance(self.view, NearObjectsOnly)
+        likelihoods = self.planner.of_episodes(on_levels) if near else self._of_steps(on_levels)
+        return logsumexp(likelihoods[which.reshape(count, each)], axis=1) - np.log(each)
+
+    def _of_steps(self, seen: Episode) -> Float[np.ndarray, "episode particle"]:
+        """Log-likelihoods of episodes with gaps, or with actions that may be others, on levels that are known."""
+        world, agents = self.planner.world, self.planner.agents
+        paths = find_all_paths(seen.walls, seen.object_cells[:, 0], world)
+        steps = Steps(seen.agent_cells, seen.actions, seen.length)
+        mistaken = self.view.probability if isinstance(self.view, NoisyActions) else 0.0
+        forecast = _StepsLikelihood(jnp.float32(mistaken), self.planner.lapse)
+        everyone = np.ones((len(seen.length), agents.move_cost.shape[0]), bool)
+        _, plans, of_plan = forecast_each_plan(forecast, paths, agents, steps, everyone, world)
+        return of_plan[plans]
 
 
 class Steps(eqx.Module):
@@ -38,47 +87,6 @@ class Steps(eqx.Module):
     cells: Int[Array | np.ndarray, "*batch time"]
     actions: Int[Array | np.ndarray, "*batch time"]
     length: Int[Array | np.ndarray, "*batch"]
-
-
-class BehindView(eqx.Module):
-    """Inverse planning behind a view of the past: missed steps, mistaken actions or near objects only.
-
-    Predictions are those of `planner.predict`, since queries are seen plainly.
-    """
-
-    planner: InversePlanner
-    view: ObserverView
-    completions: int = eqx.field(static=True, default=COMPLETIONS)
-
-    def __check_init__(self):
-        if isinstance(self.view, NearObjectsOnly) and self.view.reach < 1:  # whatever was eaten would have to be guessed
-            raise BadSetting("NearObjectsOnly.reach", self.view.reach, "without an object in sight there is no inference")
-
-    def posterior(
-        self, key: Key[Scalar, ""], past: Episode, past_real: Bool[Array, "agent past"]
-    ) -> Float[Array, "agent particle"]:
-        """The log-probability of each particle given past episodes that came through the view."""
-        reach = self.view.reach if isinstance(self.view, NearObjectsOnly) else self.planner.world.size
-        completed = _complete_all(key, past, jnp.int32(reach), self.completions)
-        steps = Steps(past.agent_cells, past.actions, past.length)
-        return self.planner.weigh((past.walls, completed, steps), past_real, self._likelihoods)
-
-    def _likelihoods(self, seen: tuple[np.ndarray, np.ndarray, Steps]) -> Float[np.ndarray, "episode particle"]:
-        """Log-likelihoods, averaged over the completions of each episode; those that are the same are one level."""
-        walls, completed, steps = seen
-        count, each, objects = completed.shape
-        rows = np.column_stack([np.repeat(np.arange(count), each), completed.reshape(-1, objects)])
-        levels, which = np.unique(rows, axis=0, return_inverse=True)
-        episode, object_cells = levels[:, 0], levels[:, 1:]
-        world, agents = self.planner.world, self.planner.agents
-        paths = find_all_paths(walls[episode], object_cells, world)
-        everyone = np.ones((len(episode), agents.move_cost.shape[0]), bool)
-        asked = jax.tree.map(lambda leaf: leaf[episode], steps)
-        mistaken = self.view.probability if isinstance(self.view, NoisyActions) else 0.0
-        forecast = _StepsLikelihood(jnp.float32(mistaken), self.planner.lapse)
-        _, plans, of_plan = forecast_each_plan(forecast, paths, agents, asked, everyone, world)
-        of_completions = of_plan[plans][which.reshape(count, each)]
-        return logsumexp(of_completions, axis=1) - np.log(each)
 
 
 class _StepsLikelihood(eqx.Module):
@@ -124,9 +132,7 @@ def _complete_all(
     return complete_each(jax.random.split(key, past.length.shape), past)
 
 
-def complete(
-    key: Key[Scalar, ""], episode: Episode, reach: Int[Array, ""], count: int
-) -> Int[Array, "{count} object"]:
+def complete(key: Key[Scalar, ""], episode: Episode, reach: Int[Array, ""], count: int) -> Int[Array, "{count} object"]:
     """Where all objects may lie: those that were seen where they were, the others as levels would have them, on free
     cells, but on none that came within `reach` of the agent.
 

@@ -106,7 +106,7 @@ class InversePlanner(eqx.Module):
         """
 
         def likelihoods(seen: Episode | Snapshot) -> Float[np.ndarray, "episode particle"]:
-            return self._of_snapshots(seen, visitation) if isinstance(seen, Snapshot) else self._of_episodes(seen)
+            return self._of_snapshots(seen, visitation) if isinstance(seen, Snapshot) else self.of_episodes(seen)
 
         return self.weigh(past, past_real, likelihoods)
 
@@ -170,8 +170,9 @@ class InversePlanner(eqx.Module):
     def _with_lapse(self, probabilities, outcomes):
         return (1 - self.lapse) * probabilities + self.lapse / outcomes
 
-    def _of_episodes(self, seen: Episode) -> Float[np.ndarray, "episode particle"]:
-        """Log-likelihoods of whole episodes: the product of the probabilities of their actions."""
+    def of_episodes(self, seen: Episode) -> Float[np.ndarray, "episode particle"]:
+        """Log-likelihoods of whole episodes: the product of the probabilities of their actions. Objects stay where they
+        were at first."""
         paths = find_all_paths(seen.walls, seen.object_cells[:, 0], self.world, self.at_once)
         steps = seen.agent_cells, seen.actions, seen.real
         return in_chunks(_episode_likelihoods, self.at_once.levels, (paths, *steps), self)

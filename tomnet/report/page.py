@@ -228,8 +228,9 @@ def _experiment(experiment: Experiment, result: Result, seconds: float, pages: M
     numbers = "\n".join(map(number_table, numbers_for(result)))
     networks = f"held-out networks in about {agents} encounters or walks"
     whom = networks if experiment.about_networks else f"{agents} agents"
+    place = experiment.place[0].upper() + experiment.place[1:]
     about = (
-        f"{experiment.place[0].upper()}{experiment.place[1:]} of the paper. Observers of the preset “{result.preset}”, evaluated "
+        f"{place} of the paper. Observers of the preset “{result.preset}”, evaluated "
         f"on {whom} (seed {result.seed}) in {seconds:.0f} s."
     )
     return f"""<section id="{name}">
