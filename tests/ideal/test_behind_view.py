@@ -164,6 +164,12 @@ def test_two_unseen_objects_never_share_a_cell(past):
     assert np.bincount(drawn[:, 0]).tolist() == np.bincount(drawn[:, 1]).tolist() == [100] * 9
 
 
+def test_where_no_object_was_seen_none_looks_more_wanted_than_another(past):
+    episode = jax.tree.map(lambda leaf: leaf[0, 0], through(MissedSteps(1.0), past))
+    first, second, *swapped = np.asarray(complete(jax.random.key(3), episode, jnp.int32(3), 4)).tolist()
+    assert swapped == [first[::-1], second[::-1]]
+
+
 def test_who_never_sees_an_object_is_not_asked(ideal):
     with pytest.raises(BadSetting, match="reach = 0: no object is ever in sight"):
         BehindView(ideal, NearObjectsOnly(0))

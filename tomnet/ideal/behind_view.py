@@ -41,7 +41,7 @@ class BehindView(eqx.Module):
 
     planner: InversePlanner
     view: KnownView
-    completions: int = eqx.field(static=True, default=128)
+    completions: int = eqx.field(static=True, default=120)
 
     def __check_init__(self):
         # whatever was eaten would have to be guessed, and hardly any completion has it there
@@ -136,8 +136,9 @@ def complete(key: Key[Scalar, ""], episode: Episode, reach: Int[Array, ""], coun
     """Where all objects may lie: those that were seen where they were, the others as levels would have them, on free
     cells, but on none that came within `reach` of the agent.
 
-    The completions are drawn together: all objects go round the hidden cells in one random order, at a distance from
-    each other, so that each lies everywhere once before it lies anywhere twice.
+    The completions are drawn together: all objects go round the hidden cells in one random order, at even distances. So
+    each lies everywhere before it lies anywhere twice, and where one lies, the others come to lie as well: by chance
+    alone, no object looks more wanted than another.
     """
     real = episode.real & (episode.agent_cells != NONE)
     found = jnp.where(real[:, None], episode.object_cells, NONE).max(0)
@@ -146,13 +147,17 @@ def complete(key: Key[Scalar, ""], episode: Episode, reach: Int[Array, ""], coun
     cols = jnp.abs(cells % size - episode.agent_cells[:, None] % size)
     in_view = (real[:, None] & (jnp.maximum(rows, cols) <= reach)).any(0)
     hidden, unseen = ~episode.walls.reshape(-1) & ~in_view, found == NONE
-    places = jnp.maximum(hidden.sum(), 1)
-    apart = (unseen.cumsum() - 1) * (places // jnp.maximum(unseen.sum(), 1))
+    places, objects = jnp.maximum(hidden.sum(), 1), jnp.maximum(unseen.sum(), 1)
+    strides = min(count, len(cells))
+    way = (
+        jnp.arange(strides)[:, None] * objects + (unseen.cumsum() - 1) * strides
+    )  # of a round, in parts of the same size
+    stops = places * way // (strides * objects) % places
 
     def go_round(key):
         order = jnp.argsort(jnp.where(hidden, jax.random.uniform(key, cells.shape), jnp.inf))  # hidden ones first
-        return order[(cells[:, None] + apart) % places]
+        return order[stops]
 
-    rounds = jax.vmap(go_round)(jax.random.split(key, -(-count // len(cells))))
+    rounds = jax.vmap(go_round)(jax.random.split(key, -(-count // strides)))
     drawn = rounds.reshape(-1, len(found))[:count]
     return jnp.where(unseen, drawn.astype(found.dtype), found)
