@@ -140,24 +140,27 @@ def complete(key: Key[Scalar, ""], episode: Episode, reach: Int[Array, ""], coun
     each lies everywhere before it lies anywhere twice, and where one lies, the others come to lie as well: by chance
     alone, no object looks more wanted than another.
     """
-    real = episode.real & (episode.agent_cells != NONE)
-    found = jnp.where(real[:, None], episode.object_cells, NONE).max(0)
-    size, cells = episode.size, jnp.arange(episode.size**2)
-    rows = jnp.abs(cells // size - episode.agent_cells[:, None] // size)
-    cols = jnp.abs(cells % size - episode.agent_cells[:, None] % size)
-    in_view = (real[:, None] & (jnp.maximum(rows, cols) <= reach)).any(0)
-    hidden, unseen = ~episode.walls.reshape(-1) & ~in_view, found == NONE
+    found, hidden = _looked_for(episode, reach)
+    unseen, cells = found == NONE, hidden.shape[0]
     places, objects = jnp.maximum(hidden.sum(), 1), jnp.maximum(unseen.sum(), 1)
-    strides = min(count, len(cells))
-    way = (
-        jnp.arange(strides)[:, None] * objects + (unseen.cumsum() - 1) * strides
-    )  # of a round, in parts of the same size
-    stops = places * way // (strides * objects) % places
+    strides = min(count, cells)
+    gone = jnp.arange(strides)[:, None] * objects + (unseen.cumsum() - 1) * strides  # strides × objects make a round
+    stops = places * gone // (strides * objects) % places
 
     def go_round(key):
-        order = jnp.argsort(jnp.where(hidden, jax.random.uniform(key, cells.shape), jnp.inf))  # hidden ones first
+        order = jnp.argsort(jnp.where(hidden, jax.random.uniform(key, (cells,)), jnp.inf))  # hidden ones first
         return order[stops]
 
     rounds = jax.vmap(go_round)(jax.random.split(key, -(-count // strides)))
     drawn = rounds.reshape(-1, len(found))[:count]
     return jnp.where(unseen, drawn.astype(found.dtype), found)
+
+
+def _looked_for(episode: Episode, reach: Int[Array, ""]) -> tuple[Int[Array, "object"], Bool[Array, "cell"]]:
+    """Where each object was seen, if it was; and the free cells that never were."""
+    looked = (episode.real & (episode.agent_cells != NONE))[:, None]
+    found = jnp.where(looked, episode.object_cells, NONE).max(0)
+    size, cells, agents = episode.size, jnp.arange(episode.size**2), episode.agent_cells[:, None]
+    rows, cols = jnp.abs(cells // size - agents // size), jnp.abs(cells % size - agents % size)
+    in_view = (looked & (jnp.maximum(rows, cols) <= reach)).any(0)
+    return found, ~episode.walls.reshape(-1) & ~in_view
