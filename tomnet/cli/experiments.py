@@ -50,7 +50,7 @@ class List:
                 experiment.name,
                 experiment.section,
                 ", ".join(experiment.figures),
-                " ".join(experiment.claims) or "beyond the paper",
+                " ".join(experiment.claims) or "beyond paper",
                 *(experiment.minutes.get(preset, "") for preset in PRESETS),
             )
             for experiment in EXPERIMENTS.values()
