@@ -3,7 +3,7 @@
 import numpy as np
 
 from tomnet.watch.result import Moment, Resemblance, Step, Watched, WatchedAgent, WatchedEpisode
-from tomnet.watch.surprise import surprise_interval
+from tomnet.watch.surprise import by_past, surprise_interval
 
 ACTIONS = ("up", "down", "left", "right", "stay")
 
@@ -46,6 +46,7 @@ def watched(agents: int = 3, clusters: int = 2, moments: int = 3) -> Watched:
         actions=list(ACTIONS),
         episodes=2 * agents,
         nats=surprise_interval([each.nats.mean for each in every if each.nats.count]),
+        by_past=by_past(every),
         agents=every,
         resemblance=Resemblance(["x", "y"], clusters, 0.5, "They fall into clusters."),
         moments=[where] * moments,

@@ -248,6 +248,9 @@ def test_figures_never_train_or_evaluate():
         "asking.answer",
         "fit.result",
         "fit.scores",
+        "recordings.moves",
+        "recordings.recording",
+        "watch.result",
         "experiments.experiment",
         "experiments.registry",
     }

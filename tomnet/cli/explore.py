@@ -10,9 +10,9 @@ from ..support.checks import check_between
 
 @dataclasses.dataclass
 class Explore:
-    """A page to draw worlds, watch agents and ask observers: on this machine only, until Ctrl-C."""
+    """Open a page to draw worlds, watch agents and ask observers: on this machine only, until Ctrl-C."""
 
-    port: Annotated[int, arg(metavar="N", help="the first that is tried; if it is taken, one of the next")] = 8765
+    port: Annotated[int, arg(metavar="N", help="port to try first; if it is taken, one of the next")] = 8765
     no_browser: bool = False
     """say the address and open nothing"""
 

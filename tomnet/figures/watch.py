@@ -7,7 +7,6 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import MaxNLocator
 
 from ..watch.result import Watched, WatchedAgent
-from ..watch.surprise import by_past
 from . import style
 from .panels import Panel, Panels, compose
 from .violations import short, violation_panels
@@ -127,9 +126,9 @@ def _by_agent(place: SubFigure, watched: Watched, shown: list[WatchedAgent]) -> 
 
 
 def _by_past(place: SubFigure, watched: Watched) -> None:
-    axes, curve = place.subplots(), by_past(watched.agents)
-    axes.plot(list(curve), style.means(list(curve.values())), color=style.NETWORK, linewidth=0.8)
-    style.network_points(axes, list(curve), list(curve.values()))
+    axes, past, curve = place.subplots(), [int(count) for count in watched.by_past], [*watched.by_past.values()]
+    axes.plot(past, style.means(curve), color=style.NETWORK, linewidth=0.8)
+    style.network_points(axes, past, curve)
     style.reference(axes, float(np.log(len(watched.actions))), "chance", outside=True)
     axes.set_ylim(bottom=0)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -77,6 +77,7 @@ class Watched:
     actions: list[str]
     episodes: int
     nats: Estimate  # a step, over agents
+    by_past: dict[str, Estimate]  # the same, by the number of past episodes that were seen
     agents: list[WatchedAgent]
     resemblance: Resemblance
     moments: list[Moment]  # the most surprising first

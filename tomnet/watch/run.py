@@ -12,7 +12,7 @@ from ..support.provenance import provenance
 from .choice import check_all, choose, named
 from .resemblance import find_clusters, neighbours, place
 from .result import Watched, WatchedAgent, WatchedEpisode
-from .surprise import compare, surprise_interval, violations
+from .surprise import by_past, compare, surprise_interval, violations
 from .watcher import AgentForecast, Watcher
 
 
@@ -64,6 +64,7 @@ def watch_with(watcher: Watcher, recordings: Sequence[Recording], chosen: str) -
         actions=list(watcher.actions),
         episodes=len(recordings),
         nats=surprise_interval([each.nats.mean for each in found if each.nats.count]),
+        by_past=by_past(found),
         agents=found,
         resemblance=resemblance,
         moments=violations(agents, episodes),

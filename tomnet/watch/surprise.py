@@ -48,7 +48,7 @@ def surprise_interval(nats: Sequence[float]) -> Estimate:
     return replace(found, low=max(found.low, 0.0)) if found.measured else found
 
 
-def by_past(agents: Sequence[WatchedAgent]) -> dict[int, Estimate]:
+def by_past(agents: Sequence[WatchedAgent]) -> dict[str, Estimate]:
     """The mean over agents, by the number of past episodes that were seen."""
     found: dict[int, dict[str, list[float]]] = {}
     for agent in agents:
@@ -56,7 +56,8 @@ def by_past(agents: Sequence[WatchedAgent]) -> dict[int, Estimate]:
             if episode.nats is not None:
                 found.setdefault(episode.past, {}).setdefault(agent.agent, []).append(episode.nats)
     return {
-        past: surprise_interval([float(np.mean(own)) for own in each.values()]) for past, each in sorted(found.items())
+        str(past): surprise_interval([float(np.mean(own)) for own in each.values()])
+        for past, each in sorted(found.items())
     }
 
 
