@@ -21,13 +21,16 @@ def test_it_takes_the_next_port_says_the_address_and_stops_at_ctrl_c():
         port = taken.getsockname()[1]
         command = [sys.executable, "-m", "tomnet", "explore", "--no-browser", "--port", str(port)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-            assert running.stdout is not None
-            address = re.search(r"http://127\.0\.0\.1:(\d+)/", running.stdout.readline())
-            assert address is not None
-            assert int(address[1]) > port
-            assert "tomnet" in httpx.get(address[0], timeout=60).text
-            running.send_signal(signal.SIGINT)
-            out, _ = running.communicate(timeout=60)
+            try:
+                assert running.stdout is not None
+                address = re.search(r"http://127\.0\.0\.1:(\d+)/", running.stdout.readline())
+                assert address is not None
+                assert int(address[1]) > port
+                assert "tomnet" in httpx.get(address[0], timeout=60).text
+                running.send_signal(signal.SIGINT)
+                out, _ = running.communicate(timeout=60)
+            finally:
+                running.kill()  # one that does not stop must not hold up all the others
     assert running.returncode == 0
     assert out == "tomnet explore: stopped\n"
 

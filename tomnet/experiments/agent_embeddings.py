@@ -40,7 +40,7 @@ from .claims.claim import Claim, verdict
 from .claims.statements import STATEMENTS
 from .claims.statistics import UNKNOWN, Estimate, by_network, mean_interval
 from .experiment import Experiment, ObserverSpec, Preset
-from .presets import DEEP_OBSERVER, DEEP_TRAINING
+from .presets import DEEP_OBSERVER, LONG_TRAINING
 
 BLIND = SPECIES.index("blind")
 BETA = 0.01  # nats of loss for a nat in the embeddings, at last
@@ -54,7 +54,7 @@ CLEAR_GAIN, CLEAR_GAP, SAME_HANDS = 6.0, 0.5, 0.9
 
 def specs(preset: Preset, folder: Path | None = None) -> tuple[ObserverSpec, ...]:
     observer = dataclasses.replace(DEEP_OBSERVER[preset], bottleneck=True)
-    training = dataclasses.replace(DEEP_TRAINING[preset], beta=BETA)
+    training = dataclasses.replace(LONG_TRAINING[preset], beta=BETA)
     return (species_spec("bottleneck", preset, observer, training, folder),)
 
 

@@ -49,7 +49,7 @@ DEEP_TRAINING: dict[Preset, TrainingConfig] = {
         steps=6_400, batch=640, currents=5, queries=8, learning_rate=2e-3, chunk=20, held_out=2000, evaluate_every=25
     ),
 }
-# 10.2 M current episodes. The observers of Table A1, which must have met as much as one another to be compared.
+# 10.2 M current episodes. The observers of section 3.3, which must have met as much as one another to be compared.
 LONG_TRAINING: dict[Preset, TrainingConfig] = {
     **DEEP_TRAINING,
     "full": dataclasses.replace(DEEP_TRAINING["full"], steps=16_000),

@@ -23,6 +23,7 @@ def free_socket(port: int) -> socket.socket:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             bound.bind((HOST, number))
+            bound.listen()  # whoever comes before the server is ready waits, and is not turned away
         except OSError:
             bound.close()
         else:
