@@ -11,12 +11,10 @@ right ones with real levels in them. The load of the machine is printed, because
 
 import argparse
 import os
-import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -28,11 +26,9 @@ prepare_cpu()  # before JAX starts
 import httpx  # noqa: E402
 import hypothesis  # noqa: E402
 import schemathesis  # noqa: E402
-import uvicorn  # noqa: E402
 from schemathesis import GenerationMode  # noqa: E402
 
-from tomnet.explorer.app import make_app  # noqa: E402
-from tomnet.explorer.serve import free_socket  # noqa: E402
+from tomnet.explorer.serve import served  # noqa: E402
 
 LEVEL = "@...A......\n" + "...........\n" * 5 + "B..........\n" + "...........\n" * 3 + "......D...C"
 WITH_STAR = LEVEL.replace("@...A", "@..*A")
@@ -42,19 +38,7 @@ DEEP = {"kind": "deep", "condition": "5x5", "network": 0, "preferred": 0}
 OBSERVERS = ("goal-inference/2d", "goal-snapshots/all-heads", "greedy-agents/greedy")
 WARM_UP = 3
 NEW_PAST = ", a new past"
-
-
-@contextmanager
-def running() -> Iterator[str]:
-    bound = free_socket(28765)
-    server = uvicorn.Server(uvicorn.Config(make_app(), log_level="error", ws="none"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.02)
-    yield f"http://127.0.0.1:{bound.getsockname()[1]}"
-    server.should_exit = True
-    thread.join(10)
+PORT = 28765
 
 
 # --- Latency
@@ -85,7 +69,7 @@ def questions() -> dict[str, tuple[str, dict[str, Any]]]:
 def latency(times: int) -> None:
     """Each time another level is asked about, so that nothing is answered from what is kept."""
     print(f"{'':52} {'median':>8} {'99%':>8} ms")
-    with running() as address, httpx.Client(base_url=address, timeout=600) as page:
+    with served(PORT) as address, httpx.Client(base_url=address, timeout=600) as page:
         for name, (path, question) in questions().items():
             took = []
             for number in range(times + WARM_UP):
@@ -118,7 +102,7 @@ def _walled(text: str, number: int) -> str:
 
 
 def hostile(cases: int) -> Counter[int]:
-    with running() as address:
+    with served(PORT) as address:
         return hostile_cases(address, cases)
 
 
@@ -164,7 +148,7 @@ def crowd(clients: int) -> None:
             bodies = [client | {"observer": OBSERVERS[0], "past": [], "now": LEVEL} for _ in range(4)]
             return Counter(page.post("/api/ask", json=_another(body, number)).status_code for body in bodies)
 
-    with running() as address, ThreadPoolExecutor(clients) as everybody:
+    with served(PORT) as address, ThreadPoolExecutor(clients) as everybody:
         start = time.perf_counter()
         statuses = sum(everybody.map(one, range(clients)), Counter())
     print(f"{clients} clients, 4 questions each: {dict(statuses)} in {time.perf_counter() - start:.1f} s")

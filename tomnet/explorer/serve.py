@@ -2,7 +2,10 @@
 
 import socket
 import threading
+import time
 import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from ..support.errors import BadSetting, needs_extra
 from .app import make_app
@@ -45,3 +48,17 @@ def serve(port: int, *, browser: bool) -> None:
         uvicorn.Server(config).run(sockets=[bound])
     except KeyboardInterrupt:  # uvicorn passes it on once every connection is closed
         print("tomnet explore: stopped")
+
+
+@contextmanager
+def served(port: int) -> Iterator[str]:
+    """The address of a server beside what else this process does, for as long as that takes."""
+    bound = free_socket(port)
+    server = uvicorn.Server(uvicorn.Config(make_app(), log_level="error", ws="none"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.02)
+    yield f"http://{HOST}:{bound.getsockname()[1]}"
+    server.should_exit = True
+    thread.join(10)
