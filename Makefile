@@ -1,9 +1,12 @@
-# make report   the pretrained observers: evaluate, draw, write report/index.html
-# make test     everything the CI runs
-# make check    style and types
-# make docs     the API reference, build/api/index.html, and docs/observers.md
-# make bench    throughput on this machine
-# make lock     resolve requirements.lock again (needs uv)
+# make report     the pretrained observers: evaluate, draw, write report/index.html
+# make test       everything the CI runs
+# make torture    hundreds of kills, thousands of damaged files: an hour, and a table of what came of them
+# make reproduce  the paper from nothing, hardly trained: populations, observers, evaluations, report
+# make mesh       several processes with several devices each, some of them lost: ten minutes
+# make check      style, types, and what no code may do
+# make docs       the API reference, build/api/index.html, and docs/observers.md
+# make bench      throughput on this machine
+# make lock       resolve requirements.lock again (needs uv), and write its bill of materials
 
 PYTHON ?= python3
 # several files at a time: most of the time goes into compiling, one program after the other
@@ -16,13 +19,25 @@ export TF_CPP_MIN_LOG_LEVEL ?= 2
 BIN := .venv/bin
 STAMP := .venv/installed
 
-.PHONY: report test check docs bench setup chromium lock clean
+.PHONY: report test torture reproduce mesh check docs bench setup chromium lock sbom clean
 
 report: setup
 	$(BIN)/tomnet report --out report
 
 test: setup chromium
 	$(BIN)/pytest $(PYTEST_ARGS)
+
+# of each trainer, 200 processes are killed; make KILLS=20 torture for a shorter hour
+KILLS ?= 200
+
+torture: setup
+	$(BIN)/pytest -n 0 tests/faults --torture --kills $(KILLS)
+
+reproduce: setup
+	$(BIN)/tomnet reproduce --preset smoke --seeds 1 --out build/reproduce
+
+mesh: setup
+	$(BIN)/pytest -n 0 tests/mesh --mesh
 
 # the tests of the page drive it in a real browser
 chromium:
@@ -34,6 +49,7 @@ check: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
+	$(BIN)/python tools/forbidden.py tomnet
 
 docs: setup
 	$(BIN)/python -m tomnet.cards.overview docs/observers.md
@@ -60,6 +76,10 @@ $(STAMP): requirements.lock pyproject.toml
 lock:
 	uv pip compile pyproject.toml --extra dev --extra docs --universal --python-version 3.11 --generate-hashes \
 		--no-header --annotation-style line --quiet -o requirements.lock
+	$(MAKE) sbom
+
+sbom:
+	$(PYTHON) tools/sbom.py requirements.lock sbom.cdx.json
 
 clean:
 	rm -rf .venv .cache .hypothesis .pytest_cache .ruff_cache build dist report

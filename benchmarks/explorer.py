@@ -28,16 +28,20 @@ import hypothesis  # noqa: E402
 import schemathesis  # noqa: E402
 from schemathesis import GenerationMode  # noqa: E402
 
+from tomnet import zoo  # noqa: E402
 from tomnet.explorer.serve import served  # noqa: E402
 
 LEVEL = "@...A......\n" + "...........\n" * 5 + "B..........\n" + "...........\n" * 3 + "......D...C"
 WITH_STAR = LEVEL.replace("@...A", "@..*A")
 PAST = LEVEL + "\n\n" + "down\n" * 9 + "right\n" * 9
 PLANNER = {"kind": "planner", "rewards": [0.0, 0.0, 1.0, 0.0], "move_cost": 0.01}
+RANDOM = {"kind": "random", "policy": [0.1, 0.1, 0.6, 0.1, 0.1]}
 DEEP = {"kind": "deep", "condition": "5x5", "network": 0, "preferred": 0}
 OBSERVERS = ("goal-inference/2d", "goal-snapshots/all-heads", "greedy-agents/greedy")
+WATCHER, STEPS = "explicit-beliefs/mixed", "right\nright\n"  # an observer that follows the current episode
 WARM_UP = 3
 NEW_PAST = ", a new past"
+STEP_FURTHER = ", a step further"
 PORT = 28765
 
 
@@ -52,14 +56,23 @@ def questions() -> dict[str, tuple[str, dict[str, Any]]]:
         asked[f"ask {name}"] = "ask", about
         asked[f"ask {name}{NEW_PAST}"] = "ask", about
         asked[f"ask {name}, every cell"] = "ask", about | {"everywhere": True}
+        asked[f"ask {name}, every cell{STEP_FURTHER}"] = "ask", about | {"everywhere": True}
         asked[f"ideal observer and planner, as {name}"] = "beside", about | {"agent": PLANNER}
         asked[f"the same as {name}{NEW_PAST}"] = "beside", about | {"agent": PLANNER}
     asked["ideal observer and planner, every cell"] = "beside", about | {"agent": PLANNER, "everywhere": True}
+    random = me | {"observer": "random-agents/mixture", "past": [{"text": PAST}], "now": LEVEL}
+    asked["ask random-agents/mixture"] = "ask", random
+    asked["ideal observer and random agent"] = "beside", random | {"agent": RANDOM}
     asked["a planner's step"] = "act", me | {"agent": PLANNER, "now": LEVEL, "steps": 1, "seed": 1}
     asked["a planner's episode"] = "watch", me | {"agent": PLANNER, "seed": 1}
     asked["a deep RL agent's step"] = "act", me | {"agent": DEEP, "now": WITH_STAR, "steps": 1, "seed": 1}
     asked["a deep RL agent's episode"] = "watch", me | {"agent": DEEP, "seed": 1}
-    mind = {"observer": None, "past": [], "now": f"{WITH_STAR}\n\nright\nright\n", "agent": DEEP}
+    if WATCHER in zoo.names():
+        past = [{"text": f"{WITH_STAR}\n\n{STEPS}"}] * 4
+        watched = me | {"observer": WATCHER, "past": past, "now": f"{WITH_STAR}\n\n{STEPS}"}
+        asked[f"ask {WATCHER}, after two steps"] = "ask", watched
+        asked[f"ask {WATCHER}, after two steps, every cell"] = "ask", watched | {"everywhere": True}
+    mind = {"observer": None, "past": [], "now": f"{WITH_STAR}\n\n{STEPS}", "agent": DEEP}
     asked["what a deep RL agent believes"] = "beside", me | mind
     asked["a random level"] = "level", {"subgoal": True, "seed": 1}
     asked["an episode file"] = "read", {"text": PAST}
@@ -67,13 +80,16 @@ def questions() -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 def latency(times: int) -> None:
-    """Each time another level is asked about, so that nothing is answered from what is kept."""
+    """Each time another level is asked about, so that nothing is answered from what is kept; a step further on the same
+    level, what can be kept is."""
     print(f"{'':52} {'median':>8} {'99%':>8} ms")
     with served(PORT) as address, httpx.Client(base_url=address, timeout=600) as page:
         for name, (path, question) in questions().items():
             took = []
             for number in range(times + WARM_UP):
                 body = _another(question, number) | (_another_past(number) if NEW_PAST in name else {})
+                if STEP_FURTHER in name:
+                    body["now"] = "\n".join([LEVEL, "", *["right", "left"][: 1 + number % 2]])
                 start = time.perf_counter()
                 page.post(f"/api/{path}", json=body).raise_for_status()
                 took.append(1e3 * (time.perf_counter() - start))

@@ -250,10 +250,6 @@ def test_every_experiment_can_have_a_card(name):
 WAITING = {
     "deep-rl-agents",
     "agent-embeddings",
-    "false-beliefs",
-    "false-beliefs-mixed",
-    "unseen-swaps",
-    "explicit-beliefs",
     "belief-embeddings",
     "partial-observers",
 }

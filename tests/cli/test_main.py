@@ -18,6 +18,7 @@ from helpers import made_up, says
 
 from tomnet.agents.population import load_condition
 from tomnet.cli import main as cli
+from tomnet.cli.bench import Measurement
 from tomnet.experiments.analysis.three_species import SPECIES
 from tomnet.experiments.claims.claim import Claim
 from tomnet.experiments.claims.statements import STATEMENTS
@@ -149,7 +150,7 @@ def test_four_steps_of_training_give_no_verdict(tomnet, evaluated, here):
 
 
 def test_bench_prints_each_row_as_it_comes(tomnet, monkeypatch, capsys):
-    row = {"part": "world", "what": "maze", "median": 1234.5, "unit": "steps/s", "notes": {"worlds": 8}}
+    row = Measurement("world", "maze", 1234.5, "steps/s", {"worlds": 8})
 
     def bench(parts):
         yield row
@@ -162,7 +163,7 @@ def test_bench_prints_each_row_as_it_comes(tomnet, monkeypatch, capsys):
 
 def test_bench_json_is_nothing_but_json(tomnet, monkeypatch):
     row = {"part": "world", "what": "maze", "median": 1234.5, "unit": "steps/s", "notes": {"worlds": 8}}
-    monkeypatch.setattr("tomnet.cli.bench.bench", lambda parts: iter([row, row]))
+    monkeypatch.setattr("tomnet.cli.bench.bench", lambda parts: iter([Measurement(**row)] * 2))
     assert json.loads(tomnet("bench", "world", "--json")[1])["measurements"] == [row, row]
 
 
@@ -270,13 +271,13 @@ def test_in_the_report_an_observer_of_other_agents_waits(tomnet, evaluated, othe
 def test_a_single_observer_can_be_trained_with_another_seed(tomnet, here, monkeypatch):
     trained = []
 
-    def train_observer(experiment, spec, preset, seed, folder, resume, *, start):
-        trained.append((experiment.name, spec.name, preset, seed, folder, resume, start))
+    def train_observer(experiment, spec, preset, seed, folder, resume, *, start, mesh):
+        trained.append((experiment.name, spec.name, preset, seed, folder, resume, start, mesh))
 
     monkeypatch.setattr("tomnet.experiments.run.train_observer", train_observer)
     code, out, _ = tomnet("run", NAME, "--observer", "8d", "--preset", "smoke", "--seed", 1, "--out", here / "run")
     assert code == 0
-    assert trained == [(NAME, "8d", "smoke", 1, here / "run" / "8d", False, None)]
+    assert trained == [(NAME, "8d", "smoke", 1, here / "run" / "8d", False, None, None)]
     file = here / "run" / "8d" / "observer.safetensors"
     assert out == f"{file}; `tomnet evaluate {NAME} --model {file}` measures it\n"
 
@@ -323,7 +324,10 @@ def test_figures_are_drawn_again_without_training(tomnet, here, monkeypatch):
         (("run", NAME, "--seed", "--resume"), "--seed"),
         (("run", NAME, "--sede", "1"), "unknown option '--sede'; did you mean '--seed'?"),
         (("run", NAME, "--presett=smoke"), "unknown option '--presett'; did you mean '--preset'?"),
-        (("run", "--name", NAME), "unknown option '--name'; known: --from, --observer, --out, --preset, --resume"),
+        (
+            ("run", "--name", NAME),
+            "unknown option '--name'; known: --coordinator, --devices, --distributed, --from, --observer, --out",
+        ),
         (("list", "--all"), "unknown option '--all'"),
         (("list", NAME), f"'{NAME}' is a word too many: `tomnet list` takes --claims"),
         (("evaluate", NAME, "--seed", "1", "2d"), "'2d' is a word too many: `tomnet evaluate` takes NAME, --seed, "),

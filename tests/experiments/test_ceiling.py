@@ -10,7 +10,7 @@ import pytest
 from experiments.minds_small import WORLD, live_shortly, save_populations
 
 from tomnet.agents import population as populations
-from tomnet.experiments import ceiling
+from tomnet.experiments import ceiling, explicit_beliefs
 from tomnet.experiments.agent_pool import AgentPool
 from tomnet.experiments.analysis import ceiling_measures as analysis
 from tomnet.experiments.analysis import three_species
@@ -162,6 +162,7 @@ def one_of_each(*asked) -> KnownAgents:
 def test_the_whole_ceiling_of_few_agents(tmp_path, monkeypatch):
     monkeypatch.setattr(ceiling, "known_agents", one_of_each)
     monkeypatch.setattr(three_species, "REUSE", 1)
+    monkeypatch.setattr(explicit_beliefs, "mixed_spec", lambda preset: dataclasses.replace(mixed_spec(preset), reuse=1))
     one = ceiling.compute_ceiling(agents=2, seed=1, rollouts=3)
     ceiling.save_ceiling(tmp_path / "ceiling.json", one)
     assert to_json(ceiling.load_ceiling(tmp_path / "ceiling.json")) == to_json(one)

@@ -1,4 +1,4 @@
-"""Members draw encounters, results survive their files, and a run leaves what it says."""
+"""Observer specs draw encounters, results survive their files, and a run leaves what it says."""
 
 import dataclasses
 import json
@@ -46,7 +46,7 @@ SPEC = ObserverSpec(
 )
 
 
-# --- Members
+# --- Observer specs
 
 
 @pytest.fixture(scope="module")

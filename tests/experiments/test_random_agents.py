@@ -12,9 +12,18 @@ from helpers import made_up, quick_play, random_encounters
 
 from tomnet.agents.random_policy import RandomSpecies
 from tomnet.experiments import experiment, random_agents
+from tomnet.experiments.analysis.random_policies import (
+    ALPHAS,
+    FLAT,
+    N_PAST,
+    Likelihood,
+    divergence,
+    name_of,
+    specialists,
+)
 from tomnet.experiments.claims.statistics import Estimate
 from tomnet.experiments.experiment import ObserverSpec, Result
-from tomnet.experiments.random_agents import ALPHAS, EXPERIMENT, FLAT, N_PAST, divergence, name_of, specs
+from tomnet.experiments.random_agents import EXPERIMENT, specs
 from tomnet.experiments.run import evaluate, train_observer
 from tomnet.observer import training
 from tomnet.observer.config import ObserverConfig
@@ -89,7 +98,7 @@ def test_every_claim_is_decided(result):
 )
 def test_a_distance_from_the_posterior_has_no_sign(probability, distance, interval):
     mean = Estimate(probability, probability - 0.05, probability + 0.05, 9)
-    measured = random_agents.distance_from_bayes(random_agents.Likelihood(1.0, 1, mean, bayes=0.4))
+    measured = random_agents.distance_from_bayes(Likelihood(1.0, 1, mean, bayes=0.4))
     assert measured.mean == pytest.approx(distance)
     assert measured.interval == pytest.approx(interval)
 
@@ -103,7 +112,7 @@ def test_how_many_species_their_own_observer_predicts_best_depends_on_the_agents
         for alpha in ALPHAS
     }
     errors[names[1], ALPHAS[0]] = (np.array([-1.0, 1.1] * (AGENTS // 2)), np.zeros(AGENTS))
-    assert random_agents._specialists(errors) == Estimate(6.0, 5.0, 6.0, AGENTS)
+    assert specialists(errors) == Estimate(6.0, 5.0, 6.0, AGENTS)
 
 
 def test_an_untrained_observer_reproduces_nothing_about_inference(result):

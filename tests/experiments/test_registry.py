@@ -10,6 +10,7 @@ import pytest
 from tomnet.agents.planner import PlannerSpecies
 from tomnet.experiments import goal_inference, goal_snapshots, greedy_agents, random_agents, registry
 from tomnet.experiments.agent_pool import AgentPool
+from tomnet.experiments.analysis.random_policies import FLAT
 from tomnet.experiments.claims.statements import STATEMENTS
 from tomnet.experiments.experiment import PRESETS, Experiment, ObserverSpec
 from tomnet.experiments.registry import EXPERIMENTS, find
@@ -96,7 +97,7 @@ def test_an_unknown_preset_gets_advice():
         check_preset("lap-top")
 
 
-# --- Members
+# --- Observer specs
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -140,7 +141,7 @@ def test_random_agents_are_met_as_in_appendix_a():
         assert (spec.observer.torso_plain, spec.observer.torso_depth, spec.observer.channels) == (True, 2, 32)
         assert spec.observer.heads == ("action",)
     as_in_the_paper = specs[-1].observer
-    assert specs[-1].name == random_agents.FLAT
+    assert specs[-1].name == FLAT
     assert (as_in_the_paper.embedding, as_in_the_paper.character_channels) == (2, 8)
     assert {spec.observer.embedding for spec in specs[:-1]} == {8}  # five counts do not fit into two
 

@@ -1,6 +1,7 @@
 """One real server for all tests of the page: what a browser meets is what is tested."""
 
 import pytest
+from explorer.browsing import CHROMIUM, NO_CHROMIUM, SIZES, Visit
 
 
 @pytest.fixture(scope="session")
@@ -10,3 +11,22 @@ def address():
 
     with served(18765) as address:
         yield address
+
+
+@pytest.fixture(scope="module")  # while it is open an event loop runs, and other tests want one of their own
+def browser():
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip(NO_CHROMIUM)
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(params=SIZES)
+def page(browser, address, request):
+    """The page as it opens, on a desk and on a phone; what it looked like at the end of a test is kept."""
+    visit = Visit(browser, address, request.param)
+    yield visit
+    visit.end(request.node.name)

@@ -54,6 +54,30 @@ def test_the_exact_observer_and_the_agent_stand_beside_it(page):
         assert len(beside[who]["field"]) == 121
 
 
+def test_what_is_said_of_every_cell_is_kept_while_the_agent_walks(page, monkeypatch):
+    first = page.post("/api/ask", json=question(everywhere=True)).json()["said"]
+    computed, compute = [], server.observers._actions_everywhere
+    monkeypatch.setattr(server.observers, "_actions_everywhere", lambda *asked: computed.append(1) or compute(*asked))
+    walked = page.post("/api/ask", json=question(everywhere=True, now=f"{LEVEL}\n\ndown\n")).json()["said"]
+    assert walked["field"] == first["field"]
+    assert walked["action"] != first["action"]
+    assert first["field"][0] == pytest.approx(first["action"], abs=1e-5)
+    assert computed == []
+    page.post("/api/ask", json=question(everywhere=True, now=LEVEL.replace("B", "#")))
+    assert computed == [1]
+
+
+def test_a_random_agent_stands_beside_its_exact_observer(page):
+    random = {"kind": "random", "policy": [0.0, 0.5, 0.0, 0.5, 0.0]}
+    past = [{"text": f"{LEVEL}\n\n{step}"} for step in ("down", "right")]
+    asked = question(observer="random-agents/alpha-1", past=past)
+    beside = page.post("/api/beside", json=asked | {"agent": random, "everywhere": True}).json()
+    assert beside["ideal"]["action"] == pytest.approx([1 / 7, 2 / 7, 1 / 7, 2 / 7, 1 / 7], abs=1e-5)
+    assert beside["agent"]["field"] == [random["policy"]] * 121
+    said = page.post("/api/ask", json=asked).json()["said"]
+    assert said["action"] == pytest.approx(beside["ideal"]["action"], abs=0.1)
+
+
 def test_what_is_unlike_the_training_is_said_every_time(page):
     for _ in range(2):
         (remark,) = page.post("/api/ask", json=question(past=[])).json()["remarks"]
@@ -136,6 +160,18 @@ def test_a_mistake_is_answered_in_a_sentence(page, why):
     assert SECRET not in answer.text.lower()
 
 
+@pytest.mark.parametrize("step", ["jump", SECRET])
+def test_not_even_the_names_of_its_actions_are_said(page, step):
+    answer = page.post("/api/read", json={"text": f"actions: {SECRET} up\n\n@.A\n\n{step}"})
+    assert answer.status_code == 422
+    assert answer.json() == {"error": "Line 5, action: expected one that the text tells of."}
+
+
+def test_nor_the_kind_of_an_agent_that_there_is_not(page):
+    answer = page.post("/api/beside", json=question(agent={"kind": SECRET}))
+    assert answer.json() == {"error": "agent: no such kind of agent."}
+
+
 @pytest.mark.parametrize("body", ["", "{", "[" * 100_000, "1" * 5_000, '"\\ud800"', "NaN", '{"seed": 1e999}', "null"])
 def test_what_is_no_question_is_refused(page, body):
     answer = page.post("/api/level", content=body, headers={"content-type": "application/json"})
@@ -171,7 +207,8 @@ def test_a_large_body_is_refused_announced_or_not(page):
         ({"origin": "null"}, 403),
         ({"content-type": "text/plain"}, 415),
         ({"host": "localhost:8765"}, 200),
-        ({"origin": "http://127.0.0.1:8765"}, 200),
+        ({"origin": "http://127.0.0.1:8765"}, 403),
+        ({"host": "localhost:8765", "origin": "http://localhost:8765"}, 200),
     ],
 )
 def test_who_may_ask(page, headers, status):

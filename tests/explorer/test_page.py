@@ -1,114 +1,47 @@
-"""The page itself, driven in a real browser as a person would: by mouse, by keyboard, by touch."""
+"""World and past on the real page, on a desk and on a phone."""
 
-import re
-import shutil
-from contextlib import redirect_stdout
-from io import StringIO
-
-import jax
 import pytest
+from explorer.browsing import ANSWERS, COMPILING
 
-from tomnet import zoo
-from tomnet.experiments.registry import EXPERIMENTS
-from tomnet.observer.tomnet import ToMnet
-
-app = pytest.importorskip("tomnet.explorer.app", reason="the extra `explore` is missing", exc_type=ImportError)
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: `apt-get install chromium` brings it")
-
-DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
-COMPILING = 240_000  # milliseconds that a first question may take
-CELL = 5  # of the level, from which walls are drawn
-SCENE = "() => tomnet.scene.get()"
-NAMELESS = """() => [...document.querySelectorAll("button, select, input, textarea, svg")]
-    .filter((each) => each.closest("[hidden]") === null)
-    .filter((each) => !(each.getAttribute("aria-label") || each.textContent.trim() || each.labels?.length))
-    .filter((each) => !each.closest("button, figure, dialog")).map((each) => each.outerHTML.slice(0, 80))"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
-def open_page(browser, address, *, viewport, **how):
-    context = browser.new_context(viewport=viewport, **how)
-    page = context.new_page()
-    page.faults = []
-    page.on("pageerror", lambda error: page.faults.append(str(error)))
-    page.goto(address)
-    page.wait_for_selector("html[data-ready=yes]")
-    answered(page)
-    return page
-
-
-@pytest.fixture
-def page(browser, address):
-    page = open_page(browser, address, viewport=DESKTOP)
-    yield page
-    assert page.faults == []
-    page.context.close()
-
-
-@pytest.fixture
-def phone(browser, address):
-    page = open_page(browser, address, viewport=PHONE, has_touch=True, is_mobile=True)
-    yield page
-    assert page.faults == []
-    page.context.close()
-
-
-def answered(page) -> None:
-    page.wait_for_selector("html[data-busy=no]", timeout=COMPILING)
-
-
-def middle_of(page, row: int, col: int) -> tuple[float, float]:
-    box = page.locator("#level").bounding_box()
-    side = min(box["width"], box["height"])
-    left, top = box["x"] + (box["width"] - side) / 2, box["y"] + (box["height"] - side) / 2
-    return left + (col + 0.5) * side / 11, top + (row + 0.5) * side / 11
-
-
-def said(page) -> dict:
-    answered(page)
-    return page.evaluate("() => tomnet.answers.get().said")
-
-
-def sentence(page) -> str:
-    page.wait_for_selector("#say:not([hidden])")
-    return page.inner_text("#say")
+ROW = 5  # of the level, in which walls are drawn
 
 
 # --- World
 
 
 def test_walls_are_drawn_dragged_and_undone(page):
-    before = page.evaluate(SCENE)["level"]
-    page.mouse.move(*middle_of(page, CELL, 2))
-    page.mouse.down()
-    page.mouse.move(*middle_of(page, CELL, 3))
-    page.mouse.move(*middle_of(page, CELL, 4))
-    page.mouse.up()
-    assert page.evaluate(SCENE)["level"].split("\n")[CELL][2:5] == "###"
-    answered(page)
-    for _ in range(3):
-        page.keyboard.press("Control+z")
-    assert page.evaluate(SCENE)["level"] == before
-    page.click("#redo")
-    assert page.evaluate(SCENE)["level"].count("#") == 1
+    before = page.level
+    page.drag((ROW, 2), (ROW, 3), (ROW, 4))
+    page.drag((ROW, 6), (ROW, 7))
+    assert page.level[ROW][2:8] == "###.##"
+    page.answered()
+    page.press("#undo")  # of one drag, all at once
+    assert page.level[ROW][2:8] == "###..."
+    page.press("#undo")
+    assert page.level == before
+    page.press("#redo")
+    assert "".join(page.level).count("#") == 3
+    page.keyboard.press("Control+z")
+    assert page.level == before
+    page.keyboard.press("Control+y")
+    page.drag((ROW, 3), (ROW, 4))  # from a wall on, a drag erases
+    assert page.level[ROW][2:5] == "#.."
+
+
+def test_a_scene_that_is_undone_takes_its_title_with_it(page):
+    before = page.inner_text("#about")
+    page.select_option("#scenes", "trapped")
+    assert "only object in reach" in page.inner_text("#about")
+    page.answered()
+    page.press("#undo")
+    assert page.inner_text("#about") == before
+    assert page.input_value("#scenes") == page.scene["name"] == "favourite"
+    page.answered()
 
 
 def test_things_are_dragged(page):
-    page.mouse.move(*middle_of(page, 1, 6))  # A
-    page.mouse.down()
-    page.mouse.move(*middle_of(page, 2, 6))
-    page.mouse.move(*middle_of(page, 3, 7))
-    page.mouse.up()
-    assert page.evaluate(SCENE)["level"].split("\n")[3][7] == "A"
+    page.drag((1, 6), (2, 6), (3, 7))  # A
+    assert page.level[3][7] == "A"
 
 
 def test_everything_is_drawn_from_the_keyboard(page):
@@ -117,216 +50,249 @@ def test_everything_is_drawn_from_the_keyboard(page):
     page.keyboard.press(" ")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("c")
-    level = page.evaluate(SCENE)["level"].split("\n")
-    assert (level[5][6], level[6][6]) == ("#", "C")
+    assert (page.level[5][6], page.level[6][6]) == ("#", "C")
     assert "object C" in page.inner_text("#cursor")
     page.keyboard.press("Delete")
-    assert "C" not in page.evaluate(SCENE)["level"]
+    assert "C" not in "".join(page.level)
 
 
 def test_an_episode_is_walked_by_hand_and_kept(page):
     page.select_option("#scenes", "far")
-    page.check("input[value=walk]", force=True)
+    page.choose("walk")
+    page.drag((2, 3), (1, 3), (1, 2))  # from beside the agent, step by step
+    assert "B was taken" in page.inner_text("#episode-state")
+    assert page.is_disabled("#step")
+    page.press("#restart")
     page.focus("#level")
     for key in ("ArrowUp", "ArrowUp", "ArrowLeft"):
         page.keyboard.press(key)
-    assert "B was taken" in page.inner_text("#episode-state")
-    assert page.is_disabled("#step")
-    page.click("#keep")
-    scene = page.evaluate(SCENE)
-    assert scene["past"][-1]["text"].endswith("up\nup\nleft\ntook B\n")
-    answered(page)
+    page.press("#keep")
+    assert page.scene["past"][-1]["text"].endswith("up\nup\nleft\ntook B\n")
+    page.answered()
+    page.panel("past")
     assert page.locator("#episodes li").count() == 2
 
 
 def test_a_level_that_is_none_is_refused_and_the_old_one_stays(page):
-    before = page.evaluate(SCENE)["level"]
-    page.click("#as-text")
+    before = page.scene["level"]
+    page.press("#as-text")
     page.fill("#text", "this is\nno level")
-    page.click("#text-use")
+    page.press("#text-use")
     assert "11 rows" in page.inner_text("#text-wrong")
     page.fill("#text", before.replace("@", "."))
-    page.click("#text-use")
+    page.press("#text-use")
     assert "no agent" in page.inner_text("#text-wrong")
-    assert page.evaluate(SCENE)["level"] == before
+    assert page.scene["level"] == before
     page.fill("#text", before.replace("A", "#"))
-    page.click("#text-use")
-    assert page.evaluate(SCENE)["level"] == before.replace("A", "#")
-    answered(page)
+    page.press("#text-use")
+    assert page.scene["level"] == before.replace("A", "#")
+    page.answered()
+
+
+@pytest.mark.parametrize(
+    ("steps", "why"),
+    [
+        ("jump", "up, down, left, right or stay"),
+        ("constructor", "up, down, left, right or stay"),
+        ("up 99 99", "from 0 to 10"),
+        ("up 1", "from 0 to 10"),
+        ("up\nmoved A", "from 0 to 10"),
+        ("up\nmoved A x y", "from 0 to 10"),
+        ("up\nmoved Z 1 1", "was there before"),
+        ("up\ngone C\nup\ngone C", "was there before"),
+        ("up\ntook B", "beside it"),
+    ],
+)
+def test_steps_that_cannot_be_played_are_refused_too(page, steps, why):
+    before = page.scene
+    page.press("#as-text")
+    page.fill("#text", f"{before['level']}\n\n{steps}")
+    page.press("#text-use")
+    assert why in page.inner_text("#text-wrong")
+    assert page.scene == before
+
+
+def test_a_level_is_drawn_at_random(page):
+    before = page.level
+    page.press("#random-level")
+    page.wait_for_function("(before) => tomnet.scene.get().level !== before", arg="\n".join(before))
+    assert sorted(set("".join(page.level)) - {"#"}) == sorted(".@ABCD")
+    assert (page.input_value("#scenes"), page.inner_text("#about")) == (
+        "",
+        "",
+    )  # it is none of the ready scenes any more
 
 
 def test_an_agent_without_a_way_out_is_said_to_be_so(page):
     walled = "@#.........\n#.........A\n" + "...........\n" * 6 + "B..........\n..C........\n....D......"
-    page.click("#as-text")
+    page.press("#as-text")
     page.fill("#text", walled)
-    page.click("#text-use")
+    page.press("#text-use")
     assert "walled in" in page.inner_text("#episode-state")
-    answered(page)
+    page.answered()
     assert page.is_hidden("#say")
 
 
-# --- Past and prediction
+# --- Past
 
 
-def test_the_numbers_are_those_of_the_copied_python(page):
-    page.select_option("#scenes", "far")
-    page.click("#watch")
-    page.wait_for_selector("#episodes li:nth-child(2)")
-    shown = said(page)
-    code, printed = page.evaluate("() => tomnet.python()"), StringIO()
-    with redirect_stdout(printed):
-        exec(compile(code, "copied.py", "exec"), {"__name__": "copied"})
-    told = {name: float(number) for name, number in re.findall(r"(\w+) (\d\.\d\d)", printed.getvalue())}
-    actions = dict(zip(("up", "down", "left", "right", "stay"), shown["action"]))
-    for name, number in {**actions, **dict(zip("ABCD", shown["consumption"]))}.items():
-        assert told[name] == pytest.approx(number, abs=0.0051), name
+def test_an_agent_plays_until_its_episode_is_over(page):
+    page.press("#play")
+    page.wait_for_function("() => tomnet.scene.get().steps.length > 0")
+    page.wait_for_selector("#play[aria-pressed=false]")
+    assert "B was taken" in page.inner_text("#episode-state")
+    page.press("#step-back")
+    assert "steps so far" in page.inner_text("#episode-state")
 
 
-def test_every_picture_can_be_drawn(page):
-    for what in ("field", "successor", "next"):
-        page.check(f"input[value={what}]", force=True)
-        answered(page)
-        for who in ("ideal", "agent", "difference", "observer"):
-            page.check(f"input[value={who}]", force=True)
-            drawn = page.locator("#predicted .arrow, #predicted .heat, #predicted .more, #predicted .less")
-            assert drawn.count() > 0, (what, who)
-    page.check("input[value=successor]", force=True)
-    page.locator("#gamma").fill("2")
-    assert page.inner_text("#gamma-said") == "γ = 0.99"
+def test_another_scene_does_not_begin_by_itself(page):
+    page.press("#play")
+    page.wait_for_function("() => tomnet.scene.get().steps.length > 0")
+    page.select_option("#scenes", "trapped")
+    page.wait_for_selector("#play[aria-pressed=false]")
+    page.answered()
+    assert page.scene["steps"] == []
 
 
-def test_an_agent_of_another_kind_brings_its_world_and_says_who_is_missing(page):
+def test_play_ends_with_the_server(page):
+    page.route("**/api/act", lambda route: route.abort())
+    page.press("#play")
+    assert "does not answer" in page.sentence()
+    assert page.get_attribute("#play", "aria-pressed") == "false"
+
+
+def test_a_click_shows_another_step_of_an_episode(page):
+    page.select_option("#scenes", "glimpses")
+    before = page.scene["past"][0]["time"]
+    page.panel("past")
+    page.press("#episodes li:first-child .see")
+    assert page.scene["past"][0]["time"] == before + 1
+    page.press("#forget")
+    assert page.scene["past"] == []
+    page.answered()
+
+
+def test_sliders_make_another_agent(page):
+    page.panel("past")
+    page.locator("#want-A").fill("1")
+    page.locator("#want-B").fill("0")
+    page.locator("#move-cost").fill("0.3")
+    assert page.scene["agent"] == {"kind": "planner", "rewards": [1, 0, 0, 0], "move_cost": 0.3}
+    page.answered()
+    assert page.evaluate(ANSWERS)["agent"]["consumption"][0] == pytest.approx(1, abs=1e-3)
+    page.focus("#move-cost")
+    page.keyboard.press("Control+z")
+    assert page.scene["agent"] == {"kind": "planner", "rewards": [1, 0, 0, 0], "move_cost": 0.01}
+
+
+def test_a_slider_that_is_dragged_is_put_back_at_once(page):
+    page.panel("past")
+    before = page.scene["agent"]
+    page.evaluate(
+        """() => {
+            const slider = document.getElementById("want-A");
+            for (const value of [0.1, 0.2, 0.3]) (slider.value = value), slider.dispatchEvent(new Event("input"));
+            slider.dispatchEvent(new Event("change"));
+        }"""
+    )
+    assert page.scene["agent"]["rewards"][0] == 0.3
+    page.press("#undo")
+    assert page.scene["agent"] == before
+
+
+def test_a_deep_rl_agent_is_chosen_and_acts_step_by_step_and_at_speed(page):
+    page.panel("past")
     page.select_option("#kind", "deep")
-    answered(page)
-    assert "*" in page.evaluate(SCENE)["level"]
-    page.click("#step")
+    page.select_option("#condition", "9x9")
+    page.select_option("#network", "3")
+    page.select_option("#preferred", "2")
+    page.answered()
+    assert page.scene["agent"] == {"kind": "deep", "condition": "9x9", "network": 3, "preferred": 2}
+    assert "*" in "".join(page.level)
+    page.press("#watch")
+    page.wait_for_selector("#episodes li")
+    page.panel("world")
+    page.press("#step")
     page.wait_for_selector("#step-back:not([disabled])")
-    answered(page)
-    missing = page.evaluate("() => tomnet.catalogue.observers.every((each) => each.world === 'maze' || !each.here)")
-    if missing:
+    page.press("#play")
+    page.wait_for_function("() => tomnet.scene.get().steps.length > 2")
+    if page.get_attribute("#play", "aria-pressed") == "true":
+        page.press("#play")
+    page.answered()
+    assert len(page.evaluate(ANSWERS)["agent"]["belief"]) == 5
+    if page.evaluate("() => tomnet.catalogue.observers.every((each) => each.world === 'maze' || !each.here)"):
+        page.panel("prediction")
         assert "No observer of deep RL agents is in the zoo yet" in page.inner_text("#remarks")
-    assert len(page.evaluate("() => tomnet.answers.get().beside.agent.belief")) == 5
+
+
+def test_a_random_agent_rolls_its_die(page):
+    page.panel("past")
+    page.select_option("#kind", "random")
+    for action, often in {"up": "0", "down": "0.5", "left": "0", "right": "0.5", "stay": "0"}.items():
+        page.locator(f"#often-{action}").fill(often)
+    assert page.scene["observer"] == "random-agents/mixture"
+    for seen in (1, 2):
+        page.press("#watch")
+        page.wait_for_selector(f"#episodes li:nth-child({seen})")
+    page.answered()
+    shown = page.evaluate(ANSWERS)
+    assert shown["agent"]["action"] == pytest.approx([0, 0.5, 0, 0.5, 0], abs=1e-5)
+    assert 0 < sum(shown["agent"]["consumption"]) <= 1
+    assert shown["ideal"]["action"] == pytest.approx(shown["said"]["action"], abs=0.1)
+    page.wait_for_selector("#map text", timeout=COMPILING)
+    assert "never met" not in page.text_content("#remarks")
+    page.panel("prediction")
+    page.select_option("#observer", "goal-inference/2d")  # one that was made for others is asked all the same
+    page.answered()
+    assert "made for goal-driven agents" in page.inner_text("#remarks")
+
+
+def test_a_posterior_is_drawn_with_its_standard_deviation(page):
+    """Observers with a bottleneck have one."""
+
+    def sure(route):
+        answer = route.fetch()
+        told = answer.json()
+        for each, deviation in zip(told["character"], ([2.0, 2.0], [0.5, 0.25])):
+            each["deviation"] = deviation
+        route.fulfill(response=answer, json=told)
+
+    page.panel("past")
+    page.wait_for_selector("#map circle", timeout=COMPILING)
+    assert "does not say how sure" in page.inner_text("#map-caption")
+    page.route("**/api/ask", sure)
+    page.select_option("#scenes", "favourite")
+    page.wait_for_selector("#map .spread")
+    across, down = (float(page.get_attribute("#map .spread", radius)) for radius in ("rx", "ry"))
+    width, height = page.evaluate(EXTENT)
+    assert (across / width) / (down / height) == pytest.approx(2, rel=0.05)  # in the units of the embedding
+    assert "one standard deviation" in page.inner_text("#map-caption")
+
+
+EXTENT = """() => {  // of a unit of the embedding, on the map
+    const { points } = tomnet.answers.get().known["goal-inference/2d"];
+    const here = [...document.querySelectorAll("#map .dot")];
+    return ["cx", "cy"].map((name, axis) => {
+        const shown = here.map((dot) => Number(dot.getAttribute(name))), known = points.map((point) => point[axis]);
+        const length = (numbers) => Math.max(...numbers) - Math.min(...numbers);
+        return length(shown) / length(known);
+    });
+}"""
 
 
 def test_a_file_of_ones_own(page, tmp_path):
+    page.panel("past")
     (tmp_path / "bad.txt").write_text("@..\n\njump\n")
     page.set_input_files("#file", tmp_path / "bad.txt")
-    assert "Line 3" in sentence(page)
-    (tmp_path / "own.txt").write_text(page.evaluate(SCENE)["past"][0]["text"])
+    assert "Line 3" in page.sentence()
+    (tmp_path / "empty.txt").write_text("")
+    page.set_input_files("#file", tmp_path / "empty.txt")
+    page.wait_for_function("() => document.getElementById('say').textContent === 'That file is empty.'")
+    (tmp_path / "own.txt").write_text(page.scene["past"][0]["text"])
     page.set_input_files("#file", tmp_path / "own.txt")
     page.wait_for_selector("#file-dialog[open]")
     page.locator("#file-time").fill("2")
     assert page.inner_text("#file-said") == "2: down"
-    page.click("#file-use")
-    answered(page)
-
-
-# --- Sally and Anne
-
-
-@pytest.mark.parametrize(("scene", "verdict"), [("out-of-view", "A false belief"), ("in-view", "")])
-def test_sally_and_anne(page, scene, verdict):
-    page.select_option("#scenes", scene)
-    answered(page)
-    for _ in range(len(page.evaluate(SCENE)["way"])):
-        page.click("#sally-step")
-    answered(page)
-    assert "A true belief" in page.inner_text("#moral")
-    page.click("#sally-swap")
-    answered(page)
-    assert page.inner_text("#moral").startswith(verdict)
-    assert "have changed places" in page.inner_text("#truth + figcaption")
-    assert page.locator("#believes .belief").count() > 0
-
-
-UNTRAINED = "explicit-beliefs/mixed"
-
-
-@pytest.fixture
-def somebody_watches(monkeypatch):
-    """An observer of deep RL agents, though an untrained one: the zoo may not hold any yet. Its map would take long."""
-    monkeypatch.setattr(app, "known_agents", lambda name: {"points": [], "favourite": None, "centre": [], "axes": []})
-    spec = EXPERIMENTS["explicit-beliefs"].specs("smoke")[0]
-    observer, names, load_one = ToMnet(spec.observer, key=jax.random.key(0)), zoo.names(), zoo.load_one
-    monkeypatch.setattr(zoo, "names", lambda: [*names, UNTRAINED])
-    monkeypatch.setattr(zoo, "load_one", lambda *name: observer if "/".join(name) == UNTRAINED else load_one(*name))
-
-
-def test_an_observer_says_what_sally_believes_and_does(somebody_watches, page):
-    page.select_option("#scenes", "out-of-view")
-    for _ in range(5):
-        page.click("#sally-step")
-    page.click("#sally-swap")
-    answered(page)
-    assert page.evaluate(SCENE)["observer"] == UNTRAINED
-    assert "The observer" in page.inner_text("#moral")
-    assert page.locator("#says .belief").count() > 0
-    assert len(page.evaluate(SCENE)["past"]) == 4
-
-
-# --- Sharing
-
-
-def test_the_address_holds_the_whole_scene(browser, address, page):
-    page.select_option("#scenes", "near")
-    page.mouse.click(*middle_of(page, CELL, 2))
-    scene, shared = page.evaluate(SCENE), page.url
-    other = open_page(browser, shared, viewport=DESKTOP)
-    assert other.evaluate(SCENE) == scene
-    other.context.close()
-
-
-@pytest.mark.parametrize("hash", ["#2.eyJ9", "#1.eyJ9", "#1.e30", "#nonsense"])
-def test_an_address_that_cannot_be_read_leaves_the_scene(page, hash):
-    before = page.evaluate(SCENE)
-    page.evaluate(f"() => (location.hash = '{hash}')")
-    assert sentence(page).startswith("This address")
-    assert page.evaluate(SCENE) == before
-
-
-def test_pictures_are_saved_with_their_colours(page):
-    text = page.evaluate("() => tomnet.share.svgText()")
-    assert "fill:rgb(230, 159, 0)" in text
-    assert "var(" not in text
-    page.click("#share")
-    with page.expect_download() as download:
-        page.click("#save-png")
-    assert download.value.path().read_bytes().startswith(b"\x89PNG")
-
-
-# --- For everyone
-
-
-def test_everything_has_a_name(page):
-    assert page.evaluate(NAMELESS) == []
-
-
-def test_the_tour_has_five_steps(page):
-    page.click("#tour")
-    for number in range(1, 6):
-        assert page.inner_text("#guide-place") == f"{number} of 5"
-        page.keyboard.press("Enter")
-    assert page.is_hidden("#guide")
-
-
-def test_on_a_phone_one_panel_is_on_the_screen_at_a_time(phone):
-    assert phone.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
-    assert "will take B" in phone.inner_text("#summary")
-    phone.tap("#tabs button:nth-child(3)")
-    assert phone.is_hidden("#world")
-    assert phone.is_visible("#predicted")
-    assert phone.locator("#predicted .arrow").count() > 0
-    phone.tap("#tabs button:nth-child(1)")
-    phone.touchscreen.tap(*middle_of(phone, CELL, 2))
-    assert phone.evaluate(SCENE)["level"].split("\n")[CELL][2] == "#"
-    answered(phone)
-
-
-def test_nothing_is_fetched_from_elsewhere(browser, address):
-    context = browser.new_context()
-    page, asked = context.new_page(), []
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(address)
-    page.wait_for_selector("html[data-ready=yes]")
-    assert all(url.startswith(address) for url in asked)
-    context.close()
+    page.press("#file-use")
+    page.answered()
+    assert len(page.scene["past"]) == 1  # as many as this observer reads

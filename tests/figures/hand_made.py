@@ -13,11 +13,13 @@ import numpy as np
 from figures import hand_made_deep, hand_made_minds
 
 from tomnet.experiments import goal_inference, goal_snapshots, greedy_agents, partial_observers, random_agents
+from tomnet.experiments.analysis import random_policies
 from tomnet.experiments.analysis.comparison import GOALS, Comparison
 from tomnet.experiments.analysis.examples import PlainEpisode, PlainState
+from tomnet.experiments.analysis.random_policies import ALPHAS
+from tomnet.experiments.analysis.trapped_agents import Trapped
 from tomnet.experiments.claims.statistics import Estimate
 from tomnet.experiments.experiment import Result
-from tomnet.experiments.random_agents import ALPHAS
 
 SIZE = 11
 WALLS = np.array([[int(row == 4 and 2 <= col <= 7) for col in range(SIZE)] for row in range(SIZE)])
@@ -44,9 +46,9 @@ def heads(captured: float) -> dict[str, Comparison]:
 def random_agents_tables() -> random_agents.Tables:
     observers = [*(f"alpha-{alpha:g}" for alpha in ALPHAS), "mixture", "alpha-1-2d"]
 
-    def cross(trained: list[str], past: int) -> list[random_agents.CrossSpecies]:
+    def cross(trained: list[str], past: int) -> list[random_policies.CrossSpecies]:
         return [
-            random_agents.CrossSpecies(
+            random_policies.CrossSpecies(
                 trained=observer,
                 tested=alpha,
                 past=past,
@@ -60,12 +62,12 @@ def random_agents_tables() -> random_agents.Tables:
 
     return random_agents.Tables(
         bayes_divergence=[
-            random_agents.BayesDivergence(observer, past, around(0.004, 0.001))
+            random_policies.BayesDivergence(observer, past, around(0.004, 0.001))
             for observer in observers
             for past in (0, 1, 5, 10)
         ],
         likelihood=[
-            random_agents.Likelihood(alpha, past, around(bayes), bayes)
+            random_policies.Likelihood(alpha, past, around(bayes), bayes)
             for alpha in ALPHAS
             for past in (0, 1, 5)
             for bayes in [(alpha + past) / (5 * alpha + past)]
@@ -73,7 +75,7 @@ def random_agents_tables() -> random_agents.Tables:
         cross_species=cross(observers[:6], 1),
         specialists=Estimate(6.0, 5.0, 6.0, 7),
         mixture=cross([observers[0], observers[5], "mixture"], 5),
-        embedding=random_agents.Embedding(
+        embedding=random_policies.Embedding(
             observer="alpha-1-2d",
             alpha=1.0,
             points=np.array([[i % 5, i // 5] for i in range(10)], float),
@@ -82,7 +84,7 @@ def random_agents_tables() -> random_agents.Tables:
             tied=0.05,
             most_seen=around(0.9),
         ),
-        example=random_agents.Example(
+        example=random_policies.Example(
             SNAPSHOT,
             QUERY,
             {"alpha-0.01": [0.01, 0.01, 0.96, 0.01, 0.01], "alpha-3": [0.19, 0.19, 0.24, 0.19, 0.19]},
@@ -139,7 +141,7 @@ def goal_snapshots_tables() -> goal_snapshots.Tables:
         gain=around(0.2),
         embedding={"all-heads": embedding, "action-only": list(embedding)},
         points={"all-heads": points, "action-only": points},
-        trapped=goal_snapshots.Trapped(
+        trapped=Trapped(
             levels=9,
             probability=around(0.95),
             ideal=0.99,

@@ -167,7 +167,7 @@ def test_what_became_of_an_episode():
 
 
 def test_each_episode_becomes_a_picture_and_a_film(tmp_path):
-    paths = agent_episodes.save_episodes([recorded(steps=3), recorded("blind", steps=1)], tmp_path / "show")
+    paths = [*agent_episodes.save_episodes([recorded(steps=3), recorded("blind", steps=1)], tmp_path / "show")]
     assert [path.name for path in paths] == ["episode-1.png", "episode-1.gif", "episode-2.png", "episode-2.gif"]
     for path in paths:
         raw = path.read_bytes()

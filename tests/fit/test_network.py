@@ -7,14 +7,16 @@ import numpy as np
 import pytest
 from fit.brief import BRIEF
 from fit.small import random_walks
+from watch.small import straight
 
 from tomnet.fit.dataset import make_dataset
-from tomnet.fit.features import planes_of, table_of, views_of
+from tomnet.fit.features import equally_far, planes_of, table_of, views_of
 from tomnet.fit.network import Network, NetworkConfig
 from tomnet.fit.network_observer import NetworkObserver
 from tomnet.fit.observers import Asked
 from tomnet.fit.symmetry import turned, turned_actions
 from tomnet.fit.training import draw_batch, losses_of, validation_batch
+from tomnet.recordings.text import parse_text
 
 SIZES = {"memory": 4, "embedding": 3, "hidden": 8, "channels": 4, "depth": 1}
 
@@ -57,6 +59,27 @@ def test_an_agent_never_seen_is_the_same_for_all(data, observer):
     embeddings = observer.embeddings(data, np.array([[-1], [-1], [0]]))
     assert (embeddings[0] == embeddings[1]).all()
     assert (embeddings[0] != embeddings[2]).any()
+
+
+def test_characters_tell_whom_from_whom_though_embeddings_know_no_names():
+    """An agent after A and one after B, in the same mazes with both names exchanged."""
+    cross = "..A..\n.....\n..@..\n.....\n..B..\n\n{}\n{}\ntook {}\n"
+    walks = [parse_text(cross.format(way, way, goal), goal, "1") for goal, way in (("A", "up"), ("B", "down"))]
+    data = make_dataset(walks)
+    config = NetworkConfig.of(table_of(data), len(data.schema.action_names), **SIZES)
+    observer = NetworkObserver(eqx.filter_jit(Network)(config, key=jax.random.key(0)))
+    found = observer.characters(data, past := np.array([[0], [1]]))
+    assert observer.embeddings(data, past) == pytest.approx(found[:, : SIZES["embedding"]], abs=1e-6)
+    (one, wants), (other, wants_other) = (np.split(each, [SIZES["embedding"]]) for each in found)
+    assert one == pytest.approx(other, abs=1e-6)
+    assert wants.sum() == pytest.approx(1, abs=1e-5)
+    assert wants == pytest.approx(wants_other[[1, 0, 2]], abs=1e-6)
+    assert abs(wants[0] - wants[1]) > 1e-4
+
+
+def test_things_equally_far_are_asked_about_as_in_a_maze_where_they_are():
+    data = make_dataset([straight("ann", 0, "A", reach=5)])
+    assert (np.asarray(table_of(data).asked[0, 0]) == np.asarray(equally_far(4))).all()
 
 
 def test_what_is_learned_of_one_kind_holds_for_all(data, observer):

@@ -173,7 +173,7 @@ def test_a_run_that_was_interrupted_and_resumed_ends_with_the_same_weights(fitte
     with pytest.raises(TomnetError, match="holds another run: recordings is"):
         fit(two_kinds(11, 6), tmp_path / "run", training=BRIEF, resume=True)
     again = fit(recordings, tmp_path / "run", training=BRIEF, resume=True)
-    assert eqx.tree_equal(load_fitted(tmp_path / "run").network, load_fitted(folder).network)
+    assert eqx.tree_equal(load_fitted(tmp_path / "run").neural.network, load_fitted(folder).neural.network)
     assert again.scores == result.scores
     assert fit(recordings, tmp_path / "run", training=BRIEF, resume=True).scores == again.scores
 

@@ -10,7 +10,7 @@ from fit.small import random_walks, two_kinds
 from helpers import made_up
 
 from tomnet.asking.agent_model import meet
-from tomnet.fit import fine_tuning, starting
+from tomnet.fit import fine_tuning, starting, tomnet_observer
 from tomnet.fit.dataset import make_dataset
 from tomnet.fit.fine_tuning import PAST, RecordedEncounters
 from tomnet.fit.observer import load_fitted
@@ -24,7 +24,6 @@ from tomnet.fit.tomnet_observer import ToMnetObserver
 from tomnet.fit.training import first_state
 from tomnet.observer.checkpoint import save_observer
 from tomnet.observer.config import ObserverConfig
-from tomnet.observer.tomnet import ToMnet
 from tomnet.observer.training import TrainingConfig
 from tomnet.recordings.text import parse_text
 from tomnet.support.errors import TomnetError
@@ -36,7 +35,7 @@ SQUARE = (4, 4)
 
 @pytest.fixture(scope="module")
 def tomnet_start():
-    return Start("small/one", made_up(CONFIG), None)
+    return Start("small/one", ToMnetObserver(made_up(CONFIG)), None)
 
 
 @pytest.fixture(scope="module")
@@ -52,13 +51,13 @@ def asked(past: list[int], episode: int, query: int = 0) -> Asked:
 
 
 def test_a_tomnet_says_of_recordings_what_it_says_when_it_meets_their_agent(tomnet_start, data):
-    observer = ToMnetObserver(tomnet_start.network)
+    observer = tomnet_start.observer
     current = data.recordings[3]
     walls = [["#" if wall else "." for wall in row] for row in current.walls]
     for letter, cell in zip("@AB", (current.cells[0], *current.object_cells[0])):
         walls[cell // 4][cell % 4] = letter
     picture = "\n".join("".join(row) for row in walls)
-    met = meet(tomnet_start.network, data.recordings[:3]).ask(picture)
+    met = meet(observer.network, data.recordings[:3]).ask(picture)
     question = asked([0, 1, 2], 3)
     assert observer.actions(data, question)[0] == pytest.approx(met.action.array, abs=1e-5)
     assert observer.successor_maps(data, question)[0] == pytest.approx(met.successor.array, abs=1e-5)
@@ -70,7 +69,7 @@ def test_a_tomnet_says_of_recordings_what_it_says_when_it_meets_their_agent(tomn
 
 
 def test_padding_behind_the_past_changes_nothing_a_tomnet_says(tomnet_start, data):
-    observer = ToMnetObserver(tomnet_start.network)
+    observer = tomnet_start.observer
     for say in (observer.outcomes, observer.actions):
         assert say(data, asked([8, 9], 10)) == pytest.approx(say(data, asked([8, 9, -1, -1], 10)), abs=1e-6)
         assert say(data, asked([], 10)).shape == say(data, asked([-1], 10)).shape
@@ -133,7 +132,7 @@ def test_the_better_on_the_validation_part_is_kept_and_the_test_part_says_what_i
 
 
 def test_a_tomnet_that_does_better_is_the_network_saved_loaded_and_asked_as_any(tomnet_start, tmp_path, monkeypatch):
-    monkeypatch.setattr(starting, "fine_tune", _briefly)
+    monkeypatch.setattr(tomnet_observer, "fine_tune", _briefly)
     monkeypatch.setattr(starting, "mean_loss", lambda data, said, which: {"with": 0.0, "without": 1.0}[which])
     walks = random_walks(10, 4, size=SQUARE)
     result = fit(walks, tmp_path / "run", training=BRIEF, start=tomnet_start)
@@ -141,7 +140,7 @@ def test_a_tomnet_that_does_better_is_the_network_saved_loaded_and_asked_as_any(
     assert result.started.kept
     assert load_fit(tmp_path / "run").started == result.started
     fitted = load_fitted(tmp_path / "run")
-    assert fitted.network.config == CONFIG
+    assert fitted.neural.network.config == CONFIG
     answer = fitted.ask(walks[:2], walks[2], observer="network")
     assert sum(answer.outcome.values()) == pytest.approx(1, abs=1e-5)
     assert answer.successor.array.shape == (3, 4, 4)
@@ -158,7 +157,8 @@ def test_a_fit_from_a_fit_begins_with_its_weights_and_is_another_run(tmp_path):
     recordings = two_kinds(10, 6)
     fit(recordings, tmp_path / "first", training=BRIEF)
     start = load_start(str(tmp_path / "first"))
-    assert first_state(start.network.config, BRIEF, 1, start.network).network is start.network
+    network = start.observer.network
+    assert first_state(network.config, BRIEF, 1, network).network is network
     result = fit(recordings, tmp_path / "second", training=BRIEF, start=start)
     assert result.started is not None
     assert result.started.name == str(tmp_path / "first")
@@ -182,7 +182,7 @@ def test_everything_in_which_recordings_and_a_tomnet_differ_is_named_in_one_line
         "A, K; actions: it knows up, down, left, right, stay, found hop"
     )
     blind = made_up(dataclasses.replace(CONFIG, heads=("action",), character="snapshots"))
-    assert refused(Start("blind/one", blind, None), random_walks(1, 1, size=SQUARE)) == (
+    assert refused(Start("blind/one", ToMnetObserver(blind), None), random_walks(1, 1, size=SQUARE)) == (
         "blind/one is no start for these recordings: heads: it knows action, found action, consumption, successor; "
         "nets: it has a character net for snapshots, and whole past episodes are what there is"
     )
@@ -198,6 +198,6 @@ def test_a_fitted_observer_needs_the_same_objects_and_actions_and_no_size(tmp_pa
 
 def test_a_start_is_found_by_name_or_file(tmp_path):
     save_observer(tmp_path / "one.safetensors", made_up(CONFIG), {})
-    assert isinstance(load_start(str(tmp_path / "one.safetensors")).network, ToMnet)
+    assert isinstance(load_start(str(tmp_path / "one.safetensors")).observer, ToMnetObserver)
     with pytest.raises(TomnetError, match="unknown observer 'goal-inferense/2d'"):
         load_start("goal-inferense/2d")

@@ -229,6 +229,12 @@ def test_links_that_lead_out_of_the_folder_are_not_followed(population, tmp_path
     assert sum("leads out of the folder" in broken.why for broken in found.broken) == 2
 
 
+def test_a_link_to_itself_is_refused_where_it_is_named_too(tmp_path):
+    (tmp_path / "1.txt").symlink_to("1.txt")
+    with pytest.raises(BadFile, match="1.txt: too many levels of symbolic links"):
+        read_recordings(tmp_path / "1.txt")
+
+
 def test_links_within_the_folder_are_fine(population):
     (population / "ann" / "3.txt").symlink_to(population / "bob" / "1.txt")
     assert len(read_recordings(population)) == 4

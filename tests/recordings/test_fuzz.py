@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings.made_up import recordings, simple
 
+from tomnet.recordings.bad_recording import BadRecording
 from tomnet.recordings.folder import FORMATS, scan, write_recordings
 from tomnet.recordings.jsonl import FIELDS, STEP_FIELDS, format_line, parse_line
-from tomnet.recordings.recording import BadRecording, Recording
+from tomnet.recordings.recording import Recording
 from tomnet.recordings.shards import FORMAT, VERSION, read_shard
 from tomnet.recordings.text import format_text, parse_text
 from tomnet.support.array_files import load_arrays, save_arrays

@@ -9,8 +9,9 @@ from hypothesis import given
 from recordings.made_up import recordings, simple
 
 from tomnet.recordings import jsonl
+from tomnet.recordings.bad_recording import BadRecording
 from tomnet.recordings.jsonl import format_jsonl, format_line, parse_line, read_jsonl
-from tomnet.recordings.recording import MOST_STEPS, UNKNOWN, BadRecording, Recording
+from tomnet.recordings.recording import MOST_STEPS, UNKNOWN, Recording
 
 PLAIN = {"agent": "ann", "episode": "1", "level": ["@.A", ".#B"], "steps": ["right", "right"]}
 

@@ -5,10 +5,11 @@ import string
 import numpy as np
 import pytest
 
+from tomnet.recordings.bad_recording import BadRecording
 from tomnet.recordings.folder import read_recordings, write_recordings
 from tomnet.recordings.minigrid import ACTIONS, LETTERS, look_at_codes, object_name
 from tomnet.recordings.record import record
-from tomnet.recordings.recording import HEADINGS, BadRecording
+from tomnet.recordings.recording import HEADINGS
 from tomnet.recordings.transcript import to_transcript
 
 # its pygame asks old packages things that they warn about

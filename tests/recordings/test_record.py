@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
+from tomnet.recordings.bad_recording import BadRecording
 from tomnet.recordings.folder import read_recordings, write_recordings
 from tomnet.recordings.record import record
-from tomnet.recordings.recording import NOTHING, BadRecording
+from tomnet.recordings.recording import NOTHING
 from tomnet.recordings.scene import Recorder, Scene
 from tomnet.recordings.transcript import to_transcript
 from tomnet.support.errors import BadSetting

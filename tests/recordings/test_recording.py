@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from recordings.made_up import recordings, simple
 
-from tomnet.recordings.recording import LARGEST_SIDE, MOST_STEPS, BadRecording, Recording
+from tomnet.recordings.bad_recording import BadRecording
+from tomnet.recordings.recording import LARGEST_SIDE, MOST_STEPS, Recording
 
 
 def test_what_it_says_of_itself():

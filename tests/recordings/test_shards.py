@@ -11,7 +11,7 @@ from recordings.made_up import recordings, simple
 
 from tomnet.episodes.store import save_episodes
 from tomnet.recordings import shards
-from tomnet.recordings.recording import BadRecording
+from tomnet.recordings.bad_recording import BadRecording
 from tomnet.recordings.shards import FORMAT, VERSION, read_shard, write_shard
 from tomnet.support.array_files import load_arrays, save_arrays
 from tomnet.support.errors import TomnetError

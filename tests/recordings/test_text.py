@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from recordings.made_up import SIMPLE_TEXT, recordings, simple
 
-from tomnet.recordings.recording import MOST_STEPS, NOTHING, UNKNOWN, BadRecording
+from tomnet.recordings.bad_recording import BadRecording
+from tomnet.recordings.recording import MOST_STEPS, NOTHING, UNKNOWN
 from tomnet.recordings.text import decode, format_text, parse_text
 
 LEVEL = "@.A\n.#B\n\n"

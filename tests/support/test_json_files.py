@@ -79,3 +79,12 @@ def test_truncating_a_log_that_never_began(tmp_path):
 def test_a_log_that_cannot_be_written(tmp_path):
     with pytest.raises(TomnetError, match="cannot write"):
         append_jsonl(tmp_path, {"step": 1})
+
+
+@pytest.mark.parametrize("row", ['{"stfp": 1}', '{"step": "1"}', '{"step": null}'])
+def test_a_row_that_the_log_never_had_is_refused_by_name(row, tmp_path):
+    log = tmp_path / "metrics.jsonl"
+    log.write_text(f'{{"step": 1}}\n{row}\n')
+    with pytest.raises(BadFile, match="metrics.jsonl: damaged: a row is not as it was written; without the file"):
+        truncate_jsonl(log, keep=lambda row: row["step"] <= 2)
+    assert log.read_text().endswith(f"{row}\n")

@@ -78,3 +78,27 @@ def test_a_run_of_another_version_is_refused_with_both(begun):
         BadFile, match="begun by another version, and this one goes on with version 1; --out names another folder"
     ):
         read_run(begun, "observer")
+
+
+@pytest.mark.parametrize("nested", [True, False], ids=["environment", "about itself"])
+def test_a_run_that_goes_on_with_other_threads_says_so_in_one_line(nested, tmp_path, capsys):
+    def about(threads: int) -> dict:
+        told = {"device": "CPU", "threads": threads, "jax": "0.10.2"}
+        return {"environment": told} if nested else told
+
+    for threads in (2, 2, 1):
+        enter_run(tmp_path, Run("observer", {"seed": 0}, about(threads)), resume=True)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"tomnet: {tmp_path} goes on elsewhere: threads was 2, is 1; the last bits")
+
+
+def test_a_finished_run_asked_for_elsewhere_says_nothing(tmp_path, capsys):
+    enter_run(tmp_path, Run("observer", {}, {"threads": 2}), resume=False)
+    enter_run(tmp_path, Run("observer", {}, {"threads": 1}), resume=True, finished=True)
+    assert capsys.readouterr().err == ""
+
+
+def test_surroundings_that_nobody_wrote_that_way_are_passed_over(tmp_path, capsys):
+    for environment in ("CPU", None, {"threads": 1}):
+        enter_run(tmp_path, Run("observer", {}, {"environment": environment}), resume=True)
+    assert capsys.readouterr().err == ""

@@ -12,6 +12,7 @@ from helpers import made_up
 from tomnet.fit.dataset import schema_of
 from tomnet.fit.observer import load_fitted
 from tomnet.fit.run import fit
+from tomnet.fit.tomnet_observer import ToMnetObserver
 from tomnet.observer.config import ObserverConfig
 from tomnet.recordings.text import parse_text
 from tomnet.support.errors import TomnetError
@@ -65,7 +66,7 @@ def test_one_whose_network_is_a_tomnet_watches_as_any_and_refuses_what_that_cann
     walks = random_walks(2, 3, size=(4, 4))
     tomnet = made_up(SMALL)
     fitted = dataclasses.replace(
-        load_fitted(folder), schema=schema_of(walks), network=tomnet, recommended="network", domain=None
+        load_fitted(folder), schema=schema_of(walks), neural=ToMnetObserver(tomnet), recommended="network", domain=None
     )
     watcher = FittedWatcher("started", fitted)
     check_all(watcher, walks)

@@ -80,6 +80,20 @@ def test_agents_all_alike_are_said_to_be_alike():
 # --- Which observer
 
 
+def test_an_observer_that_met_such_worlds_is_chosen_before_one_that_says_more_of_others():
+    plain, swapped = "@..A...B..C\n", "@.*A...B..C\n"
+    rest = "...........\n" * 9 + "D..........\n\nright\nright\nright\n"
+    assert choose([parse_text(plain + rest, "ann", "1")]).name == "greedy-agents/greedy"
+    assert choose([parse_text(swapped + rest, "ann", "1")]).name == "false-beliefs-mixed/mixed"
+
+
+def test_where_no_observer_met_such_worlds_the_one_that_says_most_is_chosen_and_the_difference_is_said():
+    walled = "@..A...B..C\n" + "#.#########\n" * 9 + "D..........\n\nright\nright\nright\n"
+    chosen = choose(here := [parse_text(walled, "ann", "1")])
+    assert chosen.name == "false-beliefs-mixed/mixed"
+    assert "walls fill 90 cells, at most 66 there" in chosen.beyond(here)
+
+
 def test_nothing_pretrained_reads_other_mazes_and_the_way_out_is_named():
     with pytest.raises(TomnetError) as refused:
         choose([parse_text("@.A\n\nright\nright\n", "ann", "1")])

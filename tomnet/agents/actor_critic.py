@@ -18,6 +18,7 @@ from ..world.gridworld import ABSENT, ACTIONS, Outcome, State, World
 from ..world.views import PLANES, field, observation
 from .matrix_convolution import Convolution, ReadyConvolution, make_ready
 
+DEEPEST = 999  # layers are made one by one: a file that asks for a billion would never be through
 INPUT_PLANES = 16  # an observation's nine, filled up with zeros to a number that matrix units like
 
 
@@ -36,6 +37,8 @@ class NetworkConfig:
         for name, value in dataclasses.asdict(self).items():
             if value < 1:
                 raise BadSetting(f"NetworkConfig.{name}", value, "must be above 0")
+        if self.depth > DEEPEST:
+            raise BadSetting("NetworkConfig.depth", self.depth, f"must be at most {DEEPEST}")
         if self.kinds + PLANES > INPUT_PLANES:
             why = f"an agent tells at most {INPUT_PLANES - PLANES} kinds of objects apart"
             raise BadSetting("NetworkConfig.kinds", self.kinds, why)

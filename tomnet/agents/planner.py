@@ -21,6 +21,11 @@ class Planner(eqx.Module):
     move_cost: Float[Array, "*population"]
     wall_cost: Float[Array, "*population"]
 
+    @property
+    def preferred(self) -> Int[Array, "*population"]:
+        """The object it values most."""
+        return self.object_rewards.argmax(-1)
+
     def ready(self) -> "Planner":
         return self
 

@@ -20,7 +20,9 @@ import numpy as np
 from ..support.array_files import load_arrays, save_arrays
 from ..support.errors import BadFile, BadSetting, TomnetError, nearest
 from ..support.identity import plain
+from ..support.mesh import whole
 from ..support.named_arrays import named_arrays, with_arrays
+from ..support.places import zoo_folder
 from ..support.trees import on_device, on_host, pick
 from .actor_critic import DeepAgent, Network, NetworkConfig, Senses
 
@@ -126,7 +128,7 @@ class Population(eqx.Module):
         return DeepAgent(networks, senses_of([self.condition] * len(each)), preferred)
 
 
-PRETRAINED = Path(__file__).parents[1] / "zoo" / "agents"
+PRETRAINED = zoo_folder() / "agents"
 
 
 def condition_file(name: str, folder: Path | None = None) -> Path:
@@ -165,7 +167,7 @@ def as_stored(networks: Network) -> Network:
 
     Not to be compiled together with what follows: XLA may leave out a rounding that is taken back at once.
     """
-    return jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf, STORED), leaf.dtype), networks)
+    return jax.tree.map(lambda leaf: jnp.asarray(np.asarray(whole(leaf), STORED), leaf.dtype), networks)
 
 
 def _stored(networks: Network) -> dict[str, np.ndarray]:

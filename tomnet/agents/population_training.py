@@ -13,6 +13,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh
 from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
 from ..support.array_files import load_arrays, save_arrays
@@ -20,10 +21,11 @@ from ..support.errors import BadSetting, TomnetError, nearest
 from ..support.identity import plain
 from ..support.interrupts import Interrupted, stop_requests
 from ..support.json_files import append_jsonl, truncate_jsonl
+from ..support.mesh import check_divides, in_memory, over, spread, whole
 from ..support.named_arrays import named_arrays, with_arrays
+from ..support.processes import anyone, by_the_first, is_first, locked
 from ..support.progress import Progress
 from ..support.run_folder import CHECKPOINT, METRICS, Run, enter_run
-from ..support.run_lock import RunLock
 from ..support.streams import BIRTH, CHOOSING, HELD_OUT, TRAINING, WEIGHTS, agent_stream
 from ..support.trees import concatenate, pick
 from ..world.gridworld import SUBGOAL_MAZE, Level, World
@@ -149,7 +151,7 @@ def _first_learners(weight_key, pool_key, indices, training: PopulationTraining)
     def one(key):
         return new_learner(key, training.network, training.learner, pool)
 
-    return eqx.filter_vmap(one)(own_keys(weight_key, indices))
+    return spread(eqx.filter_vmap(one)(own_keys(weight_key, indices)))
 
 
 def update_pool(key: Key[Scalar, ""], training: PopulationTraining) -> tuple[Level, Key[Scalar, ""]]:
@@ -189,25 +191,38 @@ def returns_on(
 
 
 def train_population(
-    training: PopulationTraining, folder: Path, *, seed: int, about: dict[str, Any], resume: bool = False
+    training: PopulationTraining,
+    folder: Path,
+    *,
+    seed: int,
+    about: dict[str, Any],
+    resume: bool = False,
+    mesh: Mesh | None = None,
 ) -> dict[str, Population]:
-    """Trains the population in a run folder and returns the kept networks of each condition."""
-    with RunLock(folder), stop_requests() as stopped:
+    """Trains the population in a run folder and returns the kept networks of each condition; of several processes, the
+    first one does. On a `mesh` of devices, each has its share of a chunk's networks."""
+    check_divides(mesh, training.chunk, "the networks of a chunk")
+    with locked(folder), stop_requests() as stopped:
         to_train = [chunk for chunk in range(training.chunks) if not _chunk_file(folder, chunk).exists()]
         new = Run("population", _settings(training, seed), about)
-        run = enter_run(folder, new, resume=resume, finished=not to_train)
-        for chunk in to_train:
-            _train_chunk(training, chunk, folder, seed, stopped)
-        populations = _choose(training, folder, seed, run.origin)
-        for name, population in populations.items():
-            save_population(folder / f"{name}.safetensors", population)
+        run = by_the_first(lambda: enter_run(folder, new, resume=resume, finished=not to_train)) or new
+        less = "a smaller --chunk needs less, more --devices share it out"
+        with over(mesh), in_memory("chunk", training.chunk, less):
+            for chunk in to_train:
+                _train_chunk(training, chunk, folder, seed, stopped)
+        return by_the_first(lambda: _chosen(training, folder, seed, run.origin)) or {}
+
+
+def _chosen(training: PopulationTraining, folder: Path, seed: int, origin: dict[str, Any]) -> dict[str, Population]:
+    populations = _choose(training, folder, seed, origin)
+    for name, population in populations.items():
+        save_population(folder / f"{name}.safetensors", population)
     return populations
 
 
 def _train_chunk(training: PopulationTraining, chunk: int, folder: Path, seed: int, stopped) -> None:
     conditions = [training.condition(index) for index in training.indices_of(chunk)]
-    senses = senses_of(conditions)
-    indices = jnp.asarray(training.indices_of(chunk))
+    senses, indices = spread((senses_of(conditions), jnp.asarray(training.indices_of(chunk))))
     learners = first_learners(seed, indices, training)
     done, seconds = 0, 0.0
     if (folder / CHECKPOINT).exists():
@@ -215,22 +230,16 @@ def _train_chunk(training: PopulationTraining, chunk: int, folder: Path, seed: i
         if header["chunk"] == chunk:  # else it is that of the chunk before, which is finished
             learners = with_arrays(learners, arrays, folder / CHECKPOINT)
             done, seconds = header["updates"], header["seconds"]
-    if (folder / METRICS).exists():
+    if is_first() and (folder / METRICS).exists():
         truncate_jsonl(folder / METRICS, lambda row: (row["chunk"], row["updates"]) <= (chunk, done))
     learner, updates = training.learner, training.learner.updates
     started, saved = time.monotonic() - seconds, time.monotonic()
     title = f"agents {chunk + 1}/{training.chunks}"
 
     def save():
-        header = {"chunk": chunk, "updates": done, "seconds": seconds}
-        save_arrays(
-            folder / CHECKPOINT,
-            named_arrays(learners),
-            header,
-            format=STATE_FORMAT,
-            version=VERSION,
-            keep_previous=True,
-        )
+        arrays, header = named_arrays(learners), {"chunk": chunk, "updates": done, "seconds": seconds}
+        path, kind = folder / CHECKPOINT, {"format": STATE_FORMAT, "version": VERSION}
+        by_the_first(lambda: save_arrays(path, arrays, header, **kind, keep_previous=True))
 
     with Progress(title, updates, done) as progress:
         while done < updates:
@@ -242,43 +251,41 @@ def _train_chunk(training: PopulationTraining, chunk: int, folder: Path, seed: i
             row = _summary(seen, conditions, learners.healthy)
             steps = done * learner.worlds * learner.unroll
             seconds = time.monotonic() - started
-            append_jsonl(
-                folder / METRICS,
-                {"chunk": chunk, "updates": done, "steps": steps, "seconds": round(seconds, 2), **row},
-            )
+            row = {"chunk": chunk, "updates": done, "steps": steps, "seconds": round(seconds, 2), **row}
+            by_the_first(lambda row=row: append_jsonl(folder / METRICS, row))
             progress.advance(done, {name: value for name, value in row["returns"].items() if np.isfinite(value)})
-            if stopped.is_set():
+            if anyone(stopped.is_set()):
                 save()
                 raise Interrupted(f"interrupted at update {done} of {updates}; --resume goes on from there")
-            if time.monotonic() - saved > training.checkpoint_seconds:
+            if anyone(time.monotonic() - saved > training.checkpoint_seconds):
                 save()
                 saved = time.monotonic()
     levels = draw_levels(agent_stream(seed, HELD_OUT), training.levels, training.world)
     keys = own_keys(agent_stream(seed, CHOOSING), indices)
-    returns = returns_on(keys, as_stored(learners.network), senses, levels, training)
+    returns = returns_on(keys, spread(as_stored(learners.network)), senses, levels, training)
     header = {
-        "returns": np.asarray(returns).tolist(),
-        "healthy": np.asarray(learners.healthy).tolist(),
+        "returns": whole(returns).tolist(),
+        "healthy": whole(learners.healthy).tolist(),
         "seconds": round(seconds, 1),
     }
-    path = _chunk_file(folder, chunk)
-    save_arrays(path, named_arrays(learners.network), header, format=CHUNK_FORMAT, version=VERSION)
+    path, arrays = _chunk_file(folder, chunk), named_arrays(learners.network)
+    by_the_first(lambda: save_arrays(path, arrays, header, format=CHUNK_FORMAT, version=VERSION))
 
 
 def _summary(seen: list, conditions: list[Condition], healthy: Bool[Array, "network"]) -> dict[str, Any]:
     """Over the last updates: returns of each network, their mean by condition, and the mean losses."""
-    episodes = np.stack([np.asarray(told.episodes) for told in seen])
-    returns = np.stack([np.asarray(told.returns) for told in seen])
+    episodes = np.stack([whole(told.episodes) for told in seen])
+    returns = np.stack([whole(told.returns) for told in seen])
     ended = episodes.sum(0)
     each = np.where(ended > 0, (returns * episodes).sum(0) / np.maximum(ended, 1), np.nan)  # before any episode ended
-    fit = np.asarray(healthy)
+    fit = whole(healthy)
     names = [condition.name for condition in conditions]
     by_condition = {}
     for name in dict.fromkeys(names):
         mine = [value for value, other, ok in zip(each, names, fit, strict=True) if other == name and ok]
         by_condition[name] = float(np.nanmean(mine)) if np.isfinite(mine).any() else float("nan")
     losses = {
-        name: float(np.mean([np.asarray(told.losses[name])[fit] for told in seen])) if fit.any() else float("nan")
+        name: float(np.mean([whole(told.losses[name])[fit] for told in seen])) if fit.any() else float("nan")
         for name in seen[0].losses
     }
     diverged = np.flatnonzero(~fit).tolist()

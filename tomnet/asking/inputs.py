@@ -10,8 +10,9 @@ import numpy as np
 from ..episodes.episode import NONE, Episode, QueryState, Snapshot
 from ..episodes.faults import arrays_of, find_fault
 from ..observer.config import ObserverConfig
+from ..recordings.bad_recording import BadRecording, said
 from ..recordings.episodes import to_episodes
-from ..recordings.recording import AGENT, FREE, WALL, BadRecording, Recording, said
+from ..recordings.recording import AGENT, FREE, WALL, Recording
 from ..recordings.scene import Scene
 from ..recordings.text import parse_transcript
 from ..recordings.transcript import check_level

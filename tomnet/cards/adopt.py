@@ -1,13 +1,24 @@
-"""Adopting a finished run into the zoo, and the cards of what is there."""
+"""Adopting a finished run into the zoo, and the cards of what is there.
 
+python -m tomnet.cards.adopt agents RUN                           the populations of a run
+python -m tomnet.cards.adopt agents-card RESULT.json              their card, from `tomnet agents evaluate --out`
+python -m tomnet.cards.adopt observer RUN EXPERIMENT OBSERVER     one observer of a run
+python -m tomnet.cards.adopt cards REPORT                         every observer's card, from a report's folder
+"""
+
+import sys
 from pathlib import Path
 
 from .. import zoo
 from ..agents.population import save_population
+from ..experiments.analysis.population_evaluation import PopulationTables
 from ..experiments.experiment import Result
-from ..experiments.registry import find
+from ..experiments.registry import EXPERIMENTS, find
+from ..experiments.run import read_result
 from ..observer.checkpoint import save_observer
+from ..observer.training import OBSERVER
 from ..support.files import write_atomically
+from ..support.json_files import read_json
 from .agents import compose_agents_card
 from .observers import compose_card
 
@@ -19,6 +30,12 @@ def adopt_observers(run_folder: Path, experiment: str) -> None:
     """
     for name, (observer, description) in zoo.load_run(Path(run_folder), experiment).items():
         save_observer(zoo.observer_file(experiment, name), observer, description)
+
+
+def adopt_observer(run_folder: Path, experiment: str, name: str) -> None:
+    """One of them."""
+    observer, description = zoo.read(Path(run_folder) / name / OBSERVER, experiment, name)
+    save_observer(zoo.observer_file(experiment, name), observer, description)
 
 
 def write_card(experiment: str, result: Result) -> None:
@@ -35,3 +52,23 @@ def adopt_agents(run_folder: Path) -> None:
 def write_agents_card(result: Result) -> None:
     """The card, from what the populations say about themselves and what `tomnet agents evaluate` measured."""
     write_atomically(zoo.agents_card(), compose_agents_card(zoo.populations(), result).encode())
+
+
+def main(argv: list[str]) -> None:
+    match argv:
+        case ["agents", run_folder]:
+            adopt_agents(Path(run_folder))
+        case ["agents-card", path]:
+            write_agents_card(Result.from_json(read_json(Path(path)), PopulationTables))
+        case ["observer", run_folder, experiment, name]:
+            adopt_observer(Path(run_folder), experiment, name)
+        case ["cards", report]:
+            for name in filter(zoo.available, EXPERIMENTS):
+                if (path := Path(report) / f"{name}.json").exists():  # else it waits for other agents
+                    write_card(name, read_result(path))
+        case _:
+            sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,6 +1,6 @@
 """Observers in words, for their cards: whom they meet, what they see, what they are made of, what they predict."""
 
-from ..episodes.observer_view import SeesAll
+from ..episodes.observer_view import sees_all
 from ..experiments.experiment import ObserverSpec
 from ..observer.config import ObserverConfig
 from ..support.words import counted
@@ -20,7 +20,7 @@ def seen_before(spec: ObserverSpec, config: ObserverConfig) -> str:
     if config.character != "none":
         low, high = spec.encounter_spec.min_past, spec.encounter_spec.max_past
         count = f"{low} to {pieces(high, spec)}" if low < high else pieces(high, spec)
-        seen.append(count if isinstance(spec.encounter_spec.view, SeesAll) else f"{count}, seen badly")
+        seen.append(count if spec.encounter_spec.view == sees_all else f"{count}, seen badly")
     if config.mental:
         seen.append("the current episode so far")
     return " and ".join(seen) or "nothing"

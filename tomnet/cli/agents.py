@@ -10,7 +10,15 @@ from tyro.conf import Positional, arg
 from ..support.checks import check_between, check_seed, check_writable, check_writable_file
 from ..support.errors import nearest
 from ..support.progress import narrated
-from .arguments import PopulationFolder, ResultFolder, Seed, TrainingArguments, check_resume, object_number
+from .arguments import (
+    DeviceArguments,
+    PopulationFolder,
+    ResultFolder,
+    Seed,
+    TrainingArguments,
+    check_resume,
+    object_number,
+)
 from .console import (
     print_beliefs_and_swaps,
     print_ceiling,
@@ -31,7 +39,7 @@ MOST_EPISODES = 100
 
 
 @dataclasses.dataclass
-class Train(TrainingArguments):
+class Train(DeviceArguments, TrainingArguments):
     """Train a population: networks of every condition side by side (laptop: of one), the best of each kept."""
 
     conditions: Annotated[
@@ -53,6 +61,8 @@ class Train(TrainingArguments):
         from ..figures.panels import compose_all
         from ..figures.population_training import learning_panels
         from ..support.json_files import read_jsonl
+        from ..support.mesh import size_of
+        from ..support.processes import by_the_first
         from ..support.provenance import provenance
         from ..support.run_folder import CONFIG, METRICS
 
@@ -69,15 +79,23 @@ class Train(TrainingArguments):
         if self.chunk is not None:
             command += f" --chunk {self.chunk}"
         folder = self.folder("agents")
-        check_resume(self.resume, folder, found=(folder / CONFIG).exists())
-        check_writable(folder)
-        about = {"preset": self.preset, "command": command, "environment": provenance()}
-        populations = train_population(training, folder, seed=self.seed, about=about, resume=self.resume)
-        save(compose_all(learning_panels(read_jsonl(folder / METRICS))), folder / "figures")
-        for name, population in populations.items():
-            best, worst = population.returns[0], population.returns[-1]
-            returns = f"worst to best {worst:.3f} to {best:.3f} on the levels they were chosen by"
-            print(f"{folder / name}.safetensors: {len(population)} kept, {returns}")
+        mesh = self.mesh()
+
+        def check() -> None:
+            check_resume(self.resume, folder, found=(folder / CONFIG).exists())
+            check_writable(folder)
+
+        def show() -> None:
+            save(compose_all(learning_panels(read_jsonl(folder / METRICS))), folder / "figures")
+            for name, population in populations.items():
+                best, worst = population.returns[0], population.returns[-1]
+                returns = f"worst to best {worst:.3f} to {best:.3f} on the levels they were chosen by"
+                print(f"{folder / name}.safetensors: {len(population)} kept, {returns}")
+
+        by_the_first(check)
+        about = {"preset": self.preset, "command": command, "environment": provenance(size_of(mesh))}
+        populations = train_population(training, folder, seed=self.seed, about=about, resume=self.resume, mesh=mesh)
+        by_the_first(show)
 
 
 @dataclasses.dataclass
@@ -160,9 +178,10 @@ class Show:
         from ..support.streams import EVALUATION_STREAM, stream
 
         key = stream(self.seed, EVALUATION_STREAM)
-        told = recorded_episodes(key, population, network=self.network, preferred=preferred, count=self.episodes)
+        with narrated("agents show"):
+            told = recorded_episodes(key, population, network=self.network, preferred=preferred, count=self.episodes)
         for path in save_episodes(told, folder):
-            print(path)
+            print(path, flush=True)
 
 
 @dataclasses.dataclass

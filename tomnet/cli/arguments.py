@@ -2,11 +2,16 @@
 
 import dataclasses
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 from tyro.conf import Positional, arg
 
 from ..support.errors import BadFile, BadSetting, TomnetError, nearest
+from .console import say
+from .overseer import JOINED, end_with_overseer
+
+if TYPE_CHECKING:
+    from jax.sharding import Mesh
 
 From = Annotated[
     str | None,
@@ -34,6 +39,53 @@ ResultFolder = Annotated[
     Path | None,
     arg(metavar="DIR", help="folder for result.json and the figures", help_behavior_hint="(default: none)"),
 ]
+
+
+@dataclasses.dataclass(kw_only=True)
+class DeviceArguments:
+    """On how many devices, and in how many processes."""
+
+    devices: Annotated[
+        int | None,
+        arg(
+            metavar="N", help="number of devices to share the work", help_behavior_hint="(default: 1; distributed: all)"
+        ),
+    ] = None
+    distributed: bool = False
+    """be one of several processes, told of each other by Slurm, Kubernetes, Open MPI or the three options below"""
+    coordinator: Annotated[
+        str | None,
+        arg(metavar="HOST:PORT", help="address of process 0", help_behavior_hint="(default: found)"),
+    ] = None
+    processes: Annotated[
+        int | None, arg(metavar="N", help="number of processes", help_behavior_hint="(default: found)")
+    ] = None
+    process: Annotated[
+        int | None, arg(metavar="N", help="number of this process, from 0", help_behavior_hint="(default: found)")
+    ] = None
+
+    @property
+    def together(self) -> bool:
+        """Whether this is one process of several."""
+        return self.distributed or (self.coordinator, self.processes, self.process) != (None, None, None)
+
+    def mesh(self) -> "Mesh | None":
+        """The devices, once all processes have found each other; before anything is computed."""
+        import jax
+
+        from ..support.mesh import mesh_of, size_of
+        from ..support.processes import check_place, join
+
+        if not self.together:
+            return mesh_of(1 if self.devices is None else self.devices)
+        check_place(self.coordinator, self.processes, self.process)
+        if self.devices is not None:
+            raise BadSetting("devices", self.devices, "several processes use all that they have")
+        end_with_overseer()
+        join(self.coordinator, self.processes, self.process)
+        mesh = mesh_of(None)
+        say(f"{JOINED}, {jax.process_count()} processes with {size_of(mesh)} devices in all")
+        return mesh
 
 
 @dataclasses.dataclass(kw_only=True)

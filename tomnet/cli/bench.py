@@ -31,8 +31,19 @@ from ..world.gridworld import ACTIONS, MAZE, SUBGOAL_MAZE, State, World, reset_t
 from ..world.levels import sample_level
 from ..world.views import window
 
-Measurement = dict[str, Any]
-"""part, what, median (a second), unit, notes"""
+
+@dataclasses.dataclass(frozen=True)
+class Measurement:
+    """How much of something is done in a second."""
+
+    part: str
+    what: str
+    median: float
+    unit: str
+    notes: dict[str, Any]  # sizes, the range of the repeats, and what else follows from the median
+
+    def noted(self, more: dict[str, Any]) -> "Measurement":
+        return dataclasses.replace(self, notes=self.notes | more)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,7 +88,7 @@ def measurement(
     seconds_of(call)  # compiles
     rates = sorted(count / seconds_of(call) for _ in range(repeats))
     notes["range"] = f"{rates[0]:,.0f} … {rates[-1]:,.0f}"
-    return {"part": part, "what": what, "median": statistics.median(rates), "unit": unit, "notes": notes}
+    return Measurement(part, what, statistics.median(rates), unit, notes)
 
 
 # --- The world
@@ -155,9 +166,8 @@ def bench_learning(sizes: Sizes) -> Iterator[Measurement]:
 
     what = f"deep RL agents, {sizes.training}"
     count, notes = networks * learner.worlds * learner.unroll, {"networks": networks, "worlds": learner.worlds}
-    row = measurement("learning", what, "agent-steps/s", count, call, sizes.repeats, **notes)
-    row["notes"]["unroll"] = learner.unroll
-    yield row
+    measured = measurement("learning", what, "agent-steps/s", count, call, sizes.repeats, **notes)
+    yield measured.noted({"unroll": learner.unroll})
 
 
 # --- The observer
@@ -186,7 +196,7 @@ def _training(what: str, spec: ObserverSpec, sizes: Sizes) -> Measurement:
     state = first_state(spec.observer, training, seed=0)
     past = encounters.past
     padded = (past.action if isinstance(past, Snapshot) else past.actions)[0].size
-    row = measurement(
+    measured = measurement(
         "observer",
         what,
         "encounters/s",
@@ -195,10 +205,13 @@ def _training(what: str, spec: ObserverSpec, sizes: Sizes) -> Measurement:
         sizes.repeats,
         batch=training.batch,
     )
-    row["notes"]["queries/s"] = round(row["median"] * training.queries)
-    row["notes"]["frames/s"] = round(row["median"] * float(frames.sum()) / count)
-    row["notes"]["padding skipped"] = f"{1 - capacity.past / padded:.0%}"
-    return row
+    return measured.noted(
+        {
+            "queries/s": round(measured.median * training.queries),
+            "frames/s": round(measured.median * float(frames.sum()) / count),
+            "padding skipped": f"{1 - capacity.past / padded:.0%}",
+        }
+    )
 
 
 PARTS = {"world": bench_world, "agents": bench_agents, "learning": bench_learning, "observer": bench_observer}

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..experiments.claims.claim import Claim
     from ..experiments.claims.statistics import Estimate
     from ..experiments.experiment import Result
+    from .bench import Measurement
 
 PIPE_WIDTH = 200  # in a pipe there is no edge to wrap at
 PLAIN = {"×": "x", "–": "-", "−": "-", "≤": "<=", "≥": ">=", "“": '"', "”": '"', "‖": "||", "─": "-", "│": "|"}
@@ -169,7 +170,7 @@ def _number(value: float | None) -> str:
     return "–" if value is None or value != value else f"{value:.3f}"
 
 
-def print_measurement(row: dict[str, Any]) -> None:
+def print_measurement(row: "Measurement") -> None:
     """By itself, as soon as it is there: the next one may take a minute."""
-    print(f"{row['what']:<46}{row['median']:>14,.0f} {row['unit']}")
-    print("    " + ", ".join(f"{name} {value}" for name, value in row["notes"].items()), flush=True)
+    print(f"{row.what:<46}{row.median:>14,.0f} {row.unit}")
+    print("    " + ", ".join(f"{name} {value}" for name, value in row.notes.items()), flush=True)

@@ -9,7 +9,7 @@ from tyro.conf import Positional, arg
 
 from ..support.checks import check_between, check_seed, check_writable
 from ..support.errors import BadFile
-from .arguments import From, Model, ResultFolder, Seed, TrainingArguments, check_resume
+from .arguments import DeviceArguments, From, Model, ResultFolder, Seed, TrainingArguments, check_resume
 from .console import print_claims, print_json, print_table
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class List:
 
 
 @dataclasses.dataclass
-class Run(TrainingArguments):
+class Run(DeviceArguments, TrainingArguments):
     """Train the observers of an experiment, evaluate them on fresh agents, draw the figures."""
 
     name: Name
@@ -81,25 +81,35 @@ class Run(TrainingArguments):
         from ..experiments.run import check_preset, find_observer, run, train_observer
         from ..figures import save_figures
         from ..observer.training import OBSERVER
+        from ..support.processes import by_the_first, is_first
 
         experiment = find(self.name)
         check_preset(self.preset)
         only = None if self.observer is None else find_observer(experiment, self.preset, self.observer)
         check_seed(self.seed)
-        folder = self.folder(self.name)
-        check_run_folder(folder, experiment.name, self.preset, self.resume)
-        check_writable(folder)
+        folder, mesh = self.folder(self.name), self.mesh()
+
+        def check() -> None:
+            check_run_folder(folder, experiment.name, self.preset, self.resume)
+            check_writable(folder)
+
+        by_the_first(check)
         starts = {} if self.from_ is None else _starts(self.from_, [each.name for each in experiment.specs(ANY_PRESET)])
         if only is not None:
-            start = starts.get(only.name)
-            train_observer(experiment, only, self.preset, self.seed, folder / only.name, self.resume, start=start)
+            how = {"start": starts.get(only.name), "mesh": mesh}
+            train_observer(experiment, only, self.preset, self.seed, folder / only.name, self.resume, **how)
             trained = folder / only.name / OBSERVER
-            print(f"{trained}; `tomnet evaluate {experiment.name} --model {trained}` measures it")
+            if is_first():
+                print(f"{trained}; `tomnet evaluate {experiment.name} --model {trained}` measures it")
             return
-        result = run(experiment, self.preset, self.seed, folder, resume=self.resume, starts=starts)
-        save_figures(result, folder / "figures")
-        print_claims(result)
-        print(f"{folder}/result.json, {folder}/figures")
+        result = run(experiment, self.preset, self.seed, folder, resume=self.resume, starts=starts, mesh=mesh)
+
+        def show() -> None:
+            save_figures(result, folder / "figures")
+            print_claims(result)
+            print(f"{folder}/result.json, {folder}/figures")
+
+        by_the_first(show)
 
 
 def _starts(name: str, observers: list[str]) -> "dict[str, Start]":

@@ -1,8 +1,8 @@
 """The `tomnet` command.
 
 Exit codes: 0 done, 1 some of the files that were to be checked are broken or nothing was recorded, 2 bad usage or bad
-input with one clear line, 130 interrupted, 141 if nobody reads the output any more. Whatever needs JAX is imported
-inside the commands, so that help and mistakes are answered at once.
+input with one clear line, 3 the other processes of a run are gone, 130 interrupted, 141 if nobody reads the output any
+more. Whatever needs JAX is imported inside the commands, so that help and mistakes are answered at once.
 """
 
 import dataclasses
@@ -22,13 +22,15 @@ from ..support.errors import BadFile, TomnetError, nearest
 from ..support.interrupts import INTERRUPTED, Interrupted, acknowledged
 from ..support.progress import narrated
 from .agents import AGENT_COMMANDS
-from .arguments import check_options
+from .arguments import DeviceArguments, check_options
 from .console import degrade_gracefully, print_json, print_measurement, say
 from .episodes import EPISODE_COMMANDS, EpisodesGroup, Record
 from .experiments import Evaluate, Figures, List, Run
 from .explore import Explore
 from .fit import Fit
+from .overseer import LOST_ANOTHER, has_lost_another, is_overseen, overseen
 from .report import Report, Results
+from .reproduce import Reproduce
 from .sally_anne import SallyAnne
 from .watch import Watch
 
@@ -74,6 +76,7 @@ COMMANDS: dict[str, type] = {
     "evaluate": Evaluate,
     "report": Report,
     "results": Results,
+    "reproduce": Reproduce,
     "figures": Figures,
     "agents": AgentsGroup,
     "episodes": EpisodesGroup,
@@ -93,9 +96,10 @@ def main(argv: list[str] | None = None) -> int:
     degrade_gracefully()
     try:
         with acknowledged("what is being compiled or computed is through"):
-            command = parse(sys.argv[1:] if argv is None else argv)
+            argv = sys.argv[1:] if argv is None else argv
+            command = parse(argv)
             check_platform()
-            code = command()
+            code = overseen(argv) if _is_one_of_several(command) and not is_overseen() else command()
         sys.stdout.flush()
     except KeyboardInterrupt:
         say("tomnet: interrupted")
@@ -115,10 +119,16 @@ def main(argv: list[str] | None = None) -> int:
     return DONE if code is None else code
 
 
+def _is_one_of_several(command: Callable[[], int | None]) -> bool:
+    return isinstance(command, DeviceArguments) and command.together
+
+
 def complaint(error: Exception) -> str | None:
     """The one line for an error that the user can put right; None for one that is a bug in tomnet."""
     if isinstance(error, OSError) and error.filename and error.strerror:
         return str(BadFile(error.filename, error.strerror.lower()))
+    if has_lost_another(error):
+        return LOST_ANOTHER
     if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
         return "out of memory: fewer agents, levels or networks at a time need less"
     if isinstance(error, RuntimeError) and str(error).startswith("Unable to initialize backend"):

@@ -119,7 +119,7 @@ class Results:
             raise BadSetting("out", self.out, "must end in .md")
         data = self.out.with_suffix(".json")
         seeds = stored_seeds(self.out.with_name("seeds.json"))
-        if data.resolve() != path.resolve():  # which would lose its tables
+        if os.path.realpath(data) != os.path.realpath(path):  # which would lose its tables
             write_json(data, slim(results))
         write_atomically(self.out, results_markdown(results, data.name, seeds).encode())
         print(self.out)

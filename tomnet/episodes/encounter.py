@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key, Scalar
 
 from ..support.errors import BadSetting
+from ..support.mesh import spread
 from ..support.trees import pick, stack
 from .episode import Episode, EpisodeWithBeliefs, QueryState, Snapshot
 from .history import History
@@ -23,11 +24,17 @@ Weigh = Callable[[Episode, Int[Array, ""]], Float[Array, ""]]
 """`(episode, time) -> how much a query at that time counts`, where such episodes are drawn too often or too seldom."""
 
 
+TimesAsked = Callable[[Episode], Float[Array, "time"]]
+"""`episode -> how often each of its times is asked about`, beside any other."""
+
+
 class Oversampled(NamedTuple):
-    """Current episodes played apart from the past ones, in which something rare happens more often than it does."""
+    """Current episodes played apart from the past ones, in which something rare happens more often than it does; where
+    some of their times matter more, these are asked about more often."""
 
     play: Play
     weigh: Weigh
+    times_asked: TimesAsked | None = None
 
 
 class Encounter(eqx.Module):
@@ -168,13 +175,13 @@ def draw_encounters(
         play_key, order_key, *keys = jax.random.split(key, reuse + 2)
         if oversampled is None:
             told = play(play_key, agent, episodes)
-            current, own, weigh = pick(told, slice(currents)), jnp.arange(currents), None
+            current, own = pick(told, slice(currents)), jnp.arange(currents)
         else:
             current_key = order_key  # these are not put in any order
             told, current = play(play_key, agent, episodes - 1), oversampled.play(current_key, agent, currents)
-            own, weigh = jnp.full(currents, episodes), oversampled.weigh  # none of them is among the past ones
+            own = jnp.full(currents, episodes)  # none of them is among the past ones
         if shared:
-            met = _shared_encounter(keys[0], told, current, own, encounter_spec, past, queries, weigh)
+            met = _shared_encounter(keys[0], told, current, own, encounter_spec, past, queries, oversampled)
             return pick(met, None)
         order = jax.random.permutation(order_key, episodes)
         encounters = [_one_encounter(keys[i], told, jnp.roll(order, i), encounter_spec, past) for i in range(reuse)]
@@ -185,12 +192,13 @@ def draw_encounters(
         return jax.vmap(once, in_axes=(0, None))(keys, agent)
 
     count = jax.tree.leaves(agents)[0].shape[0]
-    encounters = jax.vmap(with_one)(jax.random.split(key, count), agents)
+    keys, agents = spread((jax.random.split(key, count), agents))
+    encounters = spread(jax.vmap(with_one)(keys, agents))  # on a mesh, an agent plays all its episodes on one device
 
-    def spread(leaf):  # agent-major order would put all encounters with one agent into one batch
+    def shuffle(leaf):  # agent-major order would put all encounters with one agent into one batch
         return jnp.moveaxis(leaf, 0, 2).reshape(times * reuse * count, *leaf.shape[3:])
 
-    return jax.tree.map(spread, encounters)
+    return jax.tree.map(shuffle, encounters)
 
 
 def _one_encounter(
@@ -217,14 +225,14 @@ def _shared_encounter(
     encounter_spec: EncounterSpec,
     past: int | None,
     queries: int,
-    weigh: Weigh | None,
+    oversampled: Oversampled | None,
 ) -> Encounter:
     """Each of the current episodes is asked about, after some of those told; not after its own place among them."""
     count_key, time_key, view_key, query_key, recent_key, snapshot_key = jax.random.split(key, 6)
     currents = len(own)
     counts = jax.vmap(lambda key: _count(key, encounter_spec, past))(jax.random.split(count_key, currents))
     keys = tuple(jax.random.split(key, currents) for key in (time_key, query_key, recent_key))
-    ask = jax.vmap(lambda keys, told: _ask(keys, told, encounter_spec, queries, weigh))
+    ask = jax.vmap(lambda keys, told: _ask(keys, told, encounter_spec, queries, oversampled))
     recent, query_times, query, targets, weight = ask(keys, current)
     earlier = _seen((snapshot_key, view_key), _episodes(told), encounter_spec)
     other, own = jnp.arange(earlier.walls.shape[0]), own[:, None]
@@ -261,21 +269,22 @@ def _ask(
     told: Episode | EpisodeWithBeliefs,
     encounter_spec: EncounterSpec,
     queries: int = 1,
-    weigh: Weigh | None = None,
+    oversampled: Oversampled | None = None,
 ) -> tuple[Episode | None, Int[Array, "query"] | None, QueryState, Targets, Array | None]:
     """Queries about one episode: what came before the last of them and the times, where there are several; the states
     asked about, the answers, and how much each counts."""
     time_key, query_key, recent_key = keys
     current, beliefs = _episodes(told), told.beliefs if isinstance(told, EpisodeWithBeliefs) else None
+    times_asked, counts = None if oversampled is None else oversampled.times_asked, 1.0
     if encounter_spec.query_at_start:
         query_times, recent = jnp.zeros(1, jnp.int32), None
     else:
-        query_times = _query_times(time_key, current, queries)
+        query_times, counts = _query_times(time_key, current, queries, times_asked)
         recent = encounter_spec.current_view(recent_key, current.until(query_times[-1]))
 
     def ask(key, time):
         query = encounter_spec.current_view(key, current.at(time)).first_state()
-        weight = None if weigh is None else weigh(current, time)
+        weight = None if oversampled is None else counts * oversampled.weigh(current, time)
         return query, targets_from(current, time, beliefs), weight
 
     if queries == 1:
@@ -283,9 +292,19 @@ def _ask(
     return recent, query_times, *jax.vmap(ask)(jax.random.split(query_key, queries), query_times)
 
 
-def _query_times(key: Key[Scalar, ""], episode: Episode, queries: int) -> Int[Array, "query"]:
+def _query_times(
+    key: Key[Scalar, ""], episode: Episode, queries: int, times_asked: TimesAsked | None
+) -> tuple[Int[Array, "query"], Float[Array, ""] | float]:
     """Times drawn evenly over the episode, one from each of as many equal parts: all of them together are uniform, and
-    seldom is one asked about twice. An episode with fewer steps than queries needs no rule of its own."""
+    seldom is one asked about twice. An episode with fewer steps than queries needs no rule of its own.
+
+    Where some times are asked about more often, so that an episode has more to ask about than its steps, each query
+    counts for as much more: or a time would be asked about the less the more of the others matter.
+    """
     share = (jnp.arange(queries) + jax.random.uniform(key, (queries,))) / queries
-    # in float32 the share may round up to 1
-    return jnp.minimum(share * episode.length, episode.length - 1.0).astype(jnp.int32)
+    last = episode.length - 1  # in float32 the share may round up to 1
+    if times_asked is None:
+        return jnp.minimum(share * episode.length, last.astype(jnp.float32)).astype(jnp.int32), 1.0
+    up_to = jnp.cumsum(jnp.where(jnp.arange(episode.actions.shape[0]) <= last, times_asked(episode), 0.0))
+    times = jnp.searchsorted(up_to, share * up_to[-1], side="right")
+    return jnp.minimum(times, last).astype(jnp.int32), up_to[-1] / episode.length

@@ -4,6 +4,7 @@ A view is a function `(key, episode) -> episode` of one episode, with fields and
 later. It belongs to the observer, not to the world.
 """
 
+import math
 from collections.abc import Callable
 from typing import ClassVar
 
@@ -18,7 +19,22 @@ from .episode import ACTION_COUNT, NONE, Episode
 ObserverView = Callable[[Array, Episode], Episode]
 
 
-class SeesAll(eqx.Module):
+class KnownView(eqx.Module):
+    """A view that says how badly it sees, so that who looks through it can allow for that."""
+
+    def __call__(self, key: Key[Scalar, ""], episode: Episode) -> Episode:
+        raise NotImplementedError
+
+    def sight(self) -> int | float:
+        """Rows and cols from the agent to the farthest object that is seen."""
+        return math.inf
+
+    def mistaken(self) -> float:
+        """How often an action is taken for another."""
+        return 0.0
+
+
+class SeesAll(KnownView):
     """The identity, as in all of the paper's experiments."""
 
     kind: ClassVar[str] = "all"
@@ -30,7 +46,7 @@ class SeesAll(eqx.Module):
 sees_all = SeesAll()
 
 
-class NoisyActions(eqx.Module):
+class NoisyActions(KnownView):
     """Now and then the observer takes an action for another one, drawn at random."""
 
     kind: ClassVar[str] = "noisy actions"
@@ -47,8 +63,11 @@ class NoisyActions(eqx.Module):
         another = (episode.actions + further) % ACTION_COUNT
         return eqx.tree_at(lambda e: e.actions, episode, jnp.where(mistaken, another, episode.actions))
 
+    def mistaken(self) -> float:
+        return self.probability
 
-class MissedSteps(eqx.Module):
+
+class MissedSteps(KnownView):
     """Now and then the observer looks away. Of such a step it sees neither the state nor the action, only that time
     passed; walls, which do not change, it knows all the same."""
 
@@ -72,7 +91,7 @@ class MissedSteps(eqx.Module):
         return eqx.tree_at(lambda e: e.final_cell, seen, hide(episode.final_cell, missed[episode.length - 1]))
 
 
-class NearObjectsOnly(eqx.Module):
+class NearObjectsOnly(KnownView):
     """The observer follows the agent and sees only the objects within `reach` rows and cols of it."""
 
     kind: ClassVar[str] = "near objects only"
@@ -88,6 +107,9 @@ class NearObjectsOnly(eqx.Module):
         cols = jnp.abs(episode.object_cells % size - agents % size)
         seen = jnp.where((rows <= self.reach) & (cols <= self.reach), episode.object_cells, NONE)
         return eqx.tree_at(lambda e: e.object_cells, episode, seen)
+
+    def sight(self) -> int:
+        return self.reach
 
 
 class OneOf(eqx.Module):

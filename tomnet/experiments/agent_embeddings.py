@@ -224,7 +224,7 @@ def _claims(tables: Tables) -> list[Claim]:
             verdict(all(conditions.values()), sum(conditions.values()) >= 3),
             told.mean,
             told.interval if told.count else None,
-            "accuracy of held-out agents' species or object from the dimensions that carry it, N_past = 4; weakest: "
+            "accuracy of species or object, of held-out agents from the dimensions that carry it, N_past = 4; weakest: "
             f"{weakest}",
             "all of five; partly: three. Held-out agents' species, from the dimensions that carry it, told by "
             f"neighbours and linearly, ≥ {SPECIES_TOLD:.2f} each; preferred object of the sighted, likewise by "

@@ -254,7 +254,7 @@ def _claims(tables: Tables) -> list[Claim]:
             verdict(hard.above(easy) and fields.order >= IN_ORDER, hard.mean > easy.mean),
             gap.mean,
             gap.interval,
-            "share of encounters in which 7×7 and 9×9 agents are taken for each other, less that of blind and 3×3",
+            "more taken for each other, as a share of encounters: 7×7 and 9×9 agents less blind and 3×3 ones",
             f"reproduced: intervals apart, and Kendall's tau of at least {IN_ORDER} between field of view and place "
             "along the axis on which the five class means differ most; partly: above 0",
             paper="“blind and 3×3 agents are easily distinguishable”, “there is little in past behaviour to separate "

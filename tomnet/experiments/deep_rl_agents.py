@@ -146,7 +146,7 @@ def _claims(tables: Tables) -> list[Claim]:
             verdict(best and all(both[head].cut.mean >= CUTS[head] for head in HEADS), best),
             cut.mean / goal,
             (cut.low / goal, cut.high / goal),
-            f"cut of the loss from none to both on held-out agents, as a share of the paper's; weakest: {weakest}",
+            f"of the paper's cut of the loss, from none to both on held-out agents; weakest: {weakest}",
             "both better than none, char and mental on all three predictions (95% intervals of the paired differences "
             "over networks above 0), and cuts of at least "
             f"{', '.join(f'{CUTS[head]:.0%} ({head})' for head in HEADS)}; partly: the first alone",

@@ -105,7 +105,7 @@ def _claims(tables: Tables) -> list[Claim]:
             _decided(everyone),
             everyone.share.mean,
             everyone.share.interval,
-            "share of the way from a forecast of the truth (0) to the agents' own entropy (1), in cross-entropy",
+            "share of the way to the agents' own entropy (1), from a forecast of the truth (0), in cross-entropy",
             f"reproduced: interval above {NEARER}, nearer to what agents believe than to what is so; partly: above 0",
             paper="“grasp the essential differences between their belief-forming tendencies”; no number",
             ideal=1.0,

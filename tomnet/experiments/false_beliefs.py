@@ -85,8 +85,8 @@ def _turns_back(table: TurningTable) -> Claim:
         verdict(agrees >= AGREES and clear, seen.above(unseen)),
         gap.mean,
         gap.interval,
-        "relative drop of the probability of turning back that the observer predicts, for swaps in view less for "
-        "swaps out of view",
+        "more of a drop in view than out of view, of the probability of turning back that the observer predicts, "
+        "relative to that without a swap",
         f"reproduced: for swaps in view at least {DROPS} and {DIFFERS:g} times that for swaps out of view; and the "
         f"agents' order of distances (agreement of at least {AGREES}, among distances that the agents' intervals tell "
         "apart); partly: above the drop out of view, intervals apart",

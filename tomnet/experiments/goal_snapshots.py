@@ -13,10 +13,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float, Key, Scalar
+from jaxtyping import Float
 
 from ..episodes.encounter import Encounter, EncounterSpec
-from ..episodes.episode import QueryState
 from ..ideal.inverse_planning import InversePlanner
 from ..observer.config import ObserverConfig
 from ..observer.tomnet import ToMnet
@@ -24,12 +23,10 @@ from ..observer.training import TrainingConfig
 from ..support.streams import EVALUATION_STREAM, stream
 from ..support.trees import pick
 from ..world.gridworld import ACTIONS, MAZE
-from ..world.levels import sample_level
 from .analysis.comparison import (
     GOALS,
     Comparison,
     comparison_table,
-    eats,
     exact,
     meets_goals,
     network,
@@ -40,6 +37,7 @@ from .analysis.comparison import (
 from .analysis.decoding import nearest_neighbour_accuracy
 from .analysis.examples import PlainEpisode, PlainState, first_of, plain_snapshot, plain_state
 from .analysis.query_fields import every_cell, policy_arrows
+from .analysis.trapped_agents import FAR, NEAR, Trapped, trapped
 from .claims.claim import Claim, if_measured, verdict
 from .claims.statements import STATEMENTS
 from .claims.statistics import Estimate, mean_interval, share_interval
@@ -48,7 +46,6 @@ from .goal_inference import OBSERVER, SPECIES
 
 N_PAST = tuple(range(11))
 FIELD_PAST = (0, 1, 5)  # Fig. 5c
-NEAR, FAR = 2, 10  # steps to a trapped agent's only object
 WELL_ABOVE = 0.05  # chance: the probability of the true action, nothing seen
 SURE, HALF_SURE = 0.9, 0.7  # of what a trapped agent eats
 LEGIBLE, HALF_LEGIBLE = 0.9, 0.5  # of the ideal observer's accuracy: the preferred object
@@ -98,20 +95,6 @@ class Embeddings:
 
 
 @dataclasses.dataclass(frozen=True)
-class Trapped:
-    """Agents that can reach exactly one object: the probability that they eat it. None where no level was such."""
-
-    levels: int
-    probability: Estimate
-    ideal: float
-    first_choice: float  # the share of levels on which it is the likeliest
-    if_preferred: float | None
-    if_not_preferred: float | None
-    if_near: float | None
-    if_far: float | None
-
-
-@dataclasses.dataclass(frozen=True)
 class PolicyField:
     past: int
     network: Float[np.ndarray, "cell 2"]  # resultant vectors of the policies, as (row, col) steps
@@ -141,7 +124,7 @@ class Tables:
 def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tables, list[Claim]]:
     agent_key, encounter_key, ideal_key, level_key = jax.random.split(stream(seed, EVALUATION_STREAM), 4)
     population = SPECIES.sample(agent_key, agents)
-    preferred = np.asarray(population.object_rewards.argmax(-1))
+    preferred = np.asarray(population.preferred)
     ideal = InversePlanner.for_species(ideal_key, SPECIES, MAZE)
     everything = eqx.filter_jit(specs(ANY_PRESET)[0].draw_encounters)(encounter_key, population, past=max(N_PAST))
     no_past = without_past(ideal, everything)
@@ -182,42 +165,6 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tabl
         _field(observers["all-heads"], ideal, everything, preferred, shown),
     )
     return tables, _claims(tables)
-
-
-def trapped(
-    key: Key[Scalar, ""], observer: ToMnet, ideal: InversePlanner, encounters: Encounter, preferred: np.ndarray
-) -> Trapped:
-    """Claim G4: agents put on levels where they can reach exactly one object."""
-    wanted = encounters.past_real.shape[0]
-    levels = eqx.filter_jit(jax.vmap(sample_level, in_axes=(0, None)))(jax.random.split(key, 100 * wanted), MAZE)
-    queries = QueryState(levels.walls, levels.start_cell, levels.object_cells)
-    distances = np.asarray(ideal.distances(queries))
-    alone = np.flatnonzero(np.isfinite(distances).sum(-1) == 1)[:wanted]
-    query = pick(queries, alone)
-    only, steps = distances[alone].argmin(-1), distances[alone].min(-1)
-    met = pick(encounters, slice(len(alone)))
-    met = eqx.tree_at(lambda e: e.query, met, query)
-    _, net = network(observer, met)
-    _, best = exact(ideal, met)
-    given = {
-        name: eats(observed.predictions)[np.arange(len(alone)), only]
-        for name, observed in {"network": net, "ideal": best}.items()
-    }
-    favourite = only == preferred[: len(alone)]
-    return Trapped(
-        levels=len(alone),
-        probability=mean_interval(given["network"]),
-        ideal=float(given["ideal"].mean()),
-        first_choice=float((eats(net.predictions).argmax(-1) == only).mean()),
-        if_preferred=_mean(given["network"][favourite]),
-        if_not_preferred=_mean(given["network"][~favourite]),
-        if_near=_mean(given["network"][steps <= NEAR]),
-        if_far=_mean(given["network"][steps >= FAR]),
-    )
-
-
-def _mean(values: np.ndarray) -> float | None:
-    return float(values.mean()) if len(values) else None
 
 
 def _telling(given_to_preferred: np.ndarray, reachable: np.ndarray) -> int:

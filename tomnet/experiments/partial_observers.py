@@ -11,6 +11,7 @@ Goal: curves of what it costs to see worse and worse, the network's beside the i
 """
 
 import dataclasses
+import math
 
 import equinox as eqx
 import jax
@@ -19,6 +20,7 @@ from jaxtyping import Key, Scalar
 from ..episodes.encounter import Encounter, EncounterSpec
 from ..episodes.episode import Episode
 from ..episodes.observer_view import (
+    KnownView,
     MissedSteps,
     NearObjectsOnly,
     NoisyActions,
@@ -26,7 +28,7 @@ from ..episodes.observer_view import (
     OneOf,
     sees_all,
 )
-from ..ideal.behind_view import BehindView, KnownView
+from ..ideal.behind_view import BehindView
 from ..ideal.inverse_planning import InversePlanner
 from ..observer.config import ObserverConfig
 from ..observer.tomnet import ToMnet
@@ -129,7 +131,7 @@ def through(key: Key[Scalar, ""], view: KnownView, encounters: Encounter) -> Enc
 def exact_behind(key: Key[Scalar, ""], planner: InversePlanner, view: KnownView, encounters: Encounter) -> Observed:
     stage(f"exact inference behind a view on {len(encounters.past_real)} encounters")
     assert isinstance(encounters.past, Episode)  # whole ones
-    completions = COMPLETIONS if isinstance(view, NearObjectsOnly) else IF_ALL_MISSED
+    completions = COMPLETIONS if math.isfinite(view.sight()) else IF_ALL_MISSED
     weights = BehindView(planner, view, completions).posterior(key, encounters.past, encounters.past_real)
     return Observed.of(planner.predict(weights, encounters.query), encounters)
 

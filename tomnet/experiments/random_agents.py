@@ -10,32 +10,41 @@ import dataclasses
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
-import numpy as np
-from jaxtyping import Float
 
 from ..agents.random_policy import RandomAgent, RandomSpecies
 from ..episodes.encounter import Encounter, EncounterSpec
-from ..ideal import dirichlet
 from ..observer.config import ObserverConfig
-from ..observer.tomnet import ToMnet, observe
+from ..observer.tomnet import ToMnet
 from ..observer.training import TrainingConfig
 from ..support.progress import stage
 from ..support.streams import EVALUATION_STREAM, stream
-from ..support.trees import pick
-from ..world.gridworld import ACTIONS, MAZE
+from ..world.gridworld import MAZE
 from .analysis.comparison import seen_only
-from .analysis.decoding import linear_fit, nearest_neighbour_accuracy
-from .analysis.examples import PlainEpisode, PlainState, plain_snapshot, plain_state
+from .analysis.random_policies import (
+    ALPHAS,
+    FLAT,
+    FLAT_ALPHA,
+    MIXTURE,
+    N_PAST,
+    BayesDivergence,
+    CrossSpecies,
+    Embedding,
+    Example,
+    Likelihood,
+    bayes_divergence,
+    cross_species,
+    embedding,
+    errors_of,
+    example,
+    likelihood,
+    name_of,
+    specialists,
+)
 from .claims.claim import Claim, verdict
 from .claims.statements import STATEMENTS
-from .claims.statistics import Estimate, bootstrap, mean_interval, share_interval
+from .claims.statistics import Estimate
 from .experiment import ANY_PRESET, Experiment, ObserverSpec, Preset
 
-ALPHAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-MIXTURE = (0.01, 3.0)
-N_PAST = (0, 1, 5, 10)
-FLAT, FLAT_ALPHA = "alpha-1-2d", 1.0  # Fig. 3b shows this species: its agents differ in degree, not only in kind
 # what decides the claims, each with what is enough for “partly”
 BAYES_OPTIMAL, NEARLY_OPTIMAL = 0.02, 0.05  # nats from the exact predictive
 AT_POSTERIOR = 0.05  # in probability
@@ -65,85 +74,12 @@ OBSERVER = {
 }
 
 
-def name_of(alphas: tuple[float, ...]) -> str:
-    return "mixture" if alphas == MIXTURE else f"alpha-{alphas[0]:g}"
-
-
 def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
     def spec(name: str, alphas: tuple[float, ...], observer: ObserverConfig = OBSERVER[preset]) -> ObserverSpec:
         return ObserverSpec(name, RandomSpecies(alphas), MAZE, ENCOUNTERS, observer, TRAINING[preset], steps=1)
 
     flat = spec(FLAT, (FLAT_ALPHA,), FLAT_OBSERVER)
     return (*(spec(name_of((alpha,)), (alpha,)) for alpha in ALPHAS), spec(name_of(MIXTURE), MIXTURE), flat)
-
-
-def predict(observer: ToMnet, encounters: Encounter) -> tuple[np.ndarray, np.ndarray]:
-    """Character embeddings and predicted policies."""
-    character, predictions = observe(observer, encounters)
-    return np.asarray(character), np.exp(np.asarray(predictions.action, np.float64))
-
-
-def divergence(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    """KL(true ‖ predicted) of each row, in nats."""
-    return np.where(true > 0, true * (np.log(np.maximum(true, 1e-300)) - np.log(np.maximum(predicted, 1e-12))), 0).sum(
-        -1
-    )
-
-
-@dataclasses.dataclass(frozen=True)
-class BayesDivergence:
-    """KL from the exact predictive to an observer's, on its own species."""
-
-    observer: str
-    past: int
-    kl: Estimate
-
-
-@dataclasses.dataclass(frozen=True)
-class Likelihood:
-    """Fig. 3a: the probability of an action after seeing the agent do that and nothing else."""
-
-    alpha: float
-    past: int
-    probability: Estimate
-    bayes: float
-
-
-@dataclasses.dataclass(frozen=True)
-class CrossSpecies:
-    """Figs. 3c and 3d: KL from the true policy to an observer's, which was trained on another species or on the same.
-
-    `bayes`: to exact inference for the species trained on; `excess`: how much more it is to the observer.
-    """
-
-    trained: str
-    tested: float  # alpha of the agents
-    past: int
-    kl: Estimate
-    bayes: float
-    excess: Estimate
-
-
-@dataclasses.dataclass(frozen=True)
-class Embedding:
-    """Fig. 3b, and how much of the action counts can be read out of it."""
-
-    observer: str
-    alpha: float
-    points: Float[np.ndarray, "agent dimension"]
-    counts: Float[np.ndarray, "agent action"]
-    count_r2: float  # of a linear read-out of all counts
-    tied: float  # the share of agents that did two actions equally often
-    most_seen: Estimate  # accuracy of the action seen most often, those agents left out
-
-
-@dataclasses.dataclass(frozen=True)
-class Example:
-    """Fig. 2: one past episode, one query, and what the observers of two species make of them."""
-
-    past: PlainEpisode
-    query: PlainState
-    predictions: dict[str, list[float]]  # by observer
 
 
 @dataclasses.dataclass(frozen=True)
@@ -174,107 +110,19 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tabl
         for past in N_PAST
     }
     stage("every observer meets every species")
-    crossed = _errors(observers, populations, met, past=1, trained=[(alpha,) for alpha in ALPHAS])
-    mixed = _errors(observers, populations, met, past=5, trained=[(MIXTURE[0],), (MIXTURE[1],), MIXTURE])
+    crossed = errors_of(observers, populations, met, past=1, trained=[(alpha,) for alpha in ALPHAS])
+    mixed = errors_of(observers, populations, met, past=5, trained=[(MIXTURE[0],), (MIXTURE[1],), MIXTURE])
     stage("every observer meets its own species, beside exact inference")
     tables = Tables(
-        bayes_divergence=_bayes_divergence(observers, met),
-        likelihood=_likelihood(observers, met),
-        cross_species=_cross_species(crossed, past=1),
-        specialists=_specialists(crossed),
-        mixture=_cross_species(mixed, past=5),
-        embedding=_embedding(observers, met),
-        example=_example(observers, met),
+        bayes_divergence=bayes_divergence(observers, met),
+        likelihood=likelihood(observers, met),
+        cross_species=cross_species(crossed, past=1),
+        specialists=specialists(crossed),
+        mixture=cross_species(mixed, past=5),
+        embedding=embedding(observers, met),
+        example=example(observers, met),
     )
     return tables, _claims(tables)
-
-
-def _bayes_divergence(observers: dict[str, ToMnet], met: dict) -> list[BayesDivergence]:
-    rows = []
-    species = {name_of(alphas): alphas for alphas in [*((alpha,) for alpha in ALPHAS), MIXTURE]} | {FLAT: (FLAT_ALPHA,)}
-    for name, alphas in species.items():
-        for past in N_PAST:
-            each = []
-            for alpha in alphas:
-                encounters = met[alpha, past]
-                exact = np.asarray(
-                    dirichlet.predictive(dirichlet.action_counts(encounters.past, encounters.past_real), alphas)
-                )
-                each.append(divergence(exact, predict(observers[name], encounters)[1]))
-            rows.append(BayesDivergence(name, past, mean_interval(np.concatenate(each))))
-    return rows
-
-
-def _likelihood(observers: dict[str, ToMnet], met: dict) -> list[Likelihood]:
-    rows = []
-    for alpha in ALPHAS:
-        for past in (0, 1, 5):
-            encounters = met[alpha, past]
-            probabilities = []
-            for action in range(len(ACTIONS)):
-                always = eqx.tree_at(lambda e: e.past.action, encounters, jnp.full_like(encounters.past.action, action))
-                probabilities.append(predict(observers[name_of((alpha,))], always)[1][:, action])
-            over_levels = mean_interval(np.mean(probabilities, axis=0))  # in which alone they differ now
-            bayes = (alpha + past) / (len(ACTIONS) * alpha + past)
-            rows.append(Likelihood(alpha, past, over_levels, bayes))
-    return rows
-
-
-Errors = dict[tuple[str, float], tuple[np.ndarray, np.ndarray]]
-"""(observer, alpha of the agents) → KL(true ‖ predicted) of each agent: of that observer, and of exact inference."""
-
-
-def _errors(observers: dict[str, ToMnet], populations: dict, met: dict, past: int, trained: list) -> Errors:
-    errors = {}
-    for alphas in trained:
-        for alpha in ALPHAS:
-            encounters = met[alpha, past]
-            true = np.asarray(populations[alpha].action_probabilities, np.float64)
-            counts = dirichlet.action_counts(encounters.past, encounters.past_real)
-            network = divergence(true, predict(observers[name_of(alphas)], encounters)[1])
-            exact = divergence(true, np.asarray(dirichlet.predictive(counts, alphas), np.float64))
-            errors[name_of(alphas), alpha] = network, exact
-    return errors
-
-
-def _cross_species(errors: Errors, past: int) -> list[CrossSpecies]:
-    return [
-        CrossSpecies(trained, tested, past, mean_interval(network), float(exact.mean()), mean_interval(network - exact))
-        for (trained, tested), (network, exact) in errors.items()
-    ]
-
-
-def _specialists(errors: Errors) -> Estimate:
-    names = [name_of((alpha,)) for alpha in ALPHAS]
-    each = np.stack([np.stack([errors[name, alpha][0] for name in names], -1) for alpha in ALPHAS], 1)
-
-    def own_is_best(each: np.ndarray) -> int:
-        return int((each.mean(0).argmin(-1) == np.arange(len(ALPHAS))).sum())
-
-    return bootstrap(own_is_best, each)
-
-
-def _embedding(observers: dict[str, ToMnet], met: dict) -> Embedding:
-    encounters = met[FLAT_ALPHA, 10]
-    counts = np.asarray(dirichlet.action_counts(encounters.past, encounters.past_real))
-    character, _ = predict(observers[FLAT], encounters)
-    clear = np.sort(counts, 1)[:, -1] > np.sort(counts, 1)[:, -2]  # with two most-seen actions there is no right answer
-    hits = nearest_neighbour_accuracy(character[clear], counts[clear].argmax(1))
-    return Embedding(
-        observer=FLAT,
-        alpha=FLAT_ALPHA,
-        points=character[:500],
-        counts=counts[:500],
-        count_r2=linear_fit(character, counts),
-        tied=float(1 - clear.mean()),
-        most_seen=share_interval(hits),
-    )
-
-
-def _example(observers: dict[str, ToMnet], met: dict) -> Example:
-    encounters = pick(met[MIXTURE[0], 1], slice(1))
-    predictions = {name_of((a,)): predict(observers[name_of((a,))], encounters)[1][0].tolist() for a in MIXTURE}
-    return Example(plain_snapshot(pick(encounters.past, (0, 0))), plain_state(pick(encounters.query, 0)), predictions)
 
 
 def distance_from_bayes(row: Likelihood) -> Estimate:
@@ -295,7 +143,7 @@ def _claims(tables: Tables) -> list[Claim]:
     sparser = all(by[a, 1] > by[b, 1] for a, b in zip(ALPHAS, ALPHAS[1:], strict=False))
     columns = [[row for row in tables.cross_species if row.tested == alpha] for alpha in ALPHAS]
     best = [min(column, key=lambda row: row.kl.mean).trained for column in columns]
-    specialists, embedding = tables.specialists, tables.embedding
+    own_best, flat_space = tables.specialists, tables.embedding
     hierarchical = [row for row in tables.mixture if row.trained == "mixture" and row.tested in MIXTURE]
     excess = max((row.excess for row in hierarchical), key=lambda excess: excess.mean)
     return [
@@ -335,9 +183,9 @@ def _claims(tables: Tables) -> list[Claim]:
         Claim(
             "R3",
             STATEMENTS["R3"],
-            verdict(specialists.mean == len(ALPHAS), specialists.mean >= MOST_SPECIES),
-            specialists.mean,
-            specialists.interval,
+            verdict(own_best.mean == len(ALPHAS), own_best.mean >= MOST_SPECIES),
+            own_best.mean,
+            own_best.interval,
             f"species of {len(ALPHAS)} whose own observer is the best, N_past = 1",
             f"reproduced: all; partly: at least {MOST_SPECIES}",
             paper="Fig. 3c: “better predictions about novel agents drawn from the species which it was trained on”; "
@@ -359,13 +207,13 @@ def _claims(tables: Tables) -> list[Claim]:
         Claim(
             "R5",
             STATEMENTS["R5"],
-            verdict(embedding.most_seen.mean >= SEGREGATED, embedding.most_seen.mean >= HALF_SEGREGATED),
-            embedding.most_seen.mean,
-            embedding.most_seen.interval,
+            verdict(flat_space.most_seen.mean >= SEGREGATED, flat_space.most_seen.mean >= HALF_SEGREGATED),
+            flat_space.most_seen.mean,
+            flat_space.most_seen.interval,
             "accuracy of the most-seen action from its nearest neighbours, agents with a tie left out",
             f"reproduced ≥ {SEGREGATED}, partly ≥ {HALF_SEGREGATED}; R² of a linear read-out of all counts beside it",
             paper="Fig. 3b: “segregated along canonical directions by their empirical action counts”; no number",
-            detail={"count_r2": embedding.count_r2, "tied": embedding.tied},
+            detail={"count_r2": flat_space.count_r2, "tied": flat_space.tied},
         ),
     ]
 

@@ -6,11 +6,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from jax.sharding import Mesh
+
 from ..observer.tomnet import ToMnet
 from ..observer.training import train
 from ..support.errors import BadFile, TomnetError, nearest
 from ..support.json_files import read_json, write_json
+from ..support.mesh import size_of
 from ..support.named_arrays import digest_of
+from ..support.processes import by_the_first
 from ..support.progress import narrated, stage
 from ..support.provenance import provenance
 from ..support.typed_json import Misfit
@@ -39,21 +43,23 @@ def run(
     *,
     resume: bool = False,
     starts: Mapping[str, Start] = MappingProxyType({}),
+    mesh: Mesh | None = None,
 ) -> Result:
     """Train, evaluate, and write `result.json`. A run that was stopped goes on with `resume`; `starts`, by the names of
-    observers, are pretrained ones that these start from."""
+    observers, are pretrained ones that these start from. Of several processes each evaluates, so that none has to wait
+    for another, and the first one writes."""
     specs = experiment.specs(check_preset(preset))
     for spec in specs:  # before the first of them is trained
         if spec.name in starts:
             started(spec, starts[spec.name])
     observers = {
         spec.name: train_observer(
-            experiment, spec, preset, seed, folder / spec.name, resume, start=starts.get(spec.name)
+            experiment, spec, preset, seed, folder / spec.name, resume, start=starts.get(spec.name), mesh=mesh
         )
         for spec in specs
     }
     result = evaluate(experiment, observers, preset=preset, agents=AGENTS[preset], seed=seed)
-    write_json(folder / RESULT, result)
+    by_the_first(lambda: write_json(folder / RESULT, result))
     return result
 
 
@@ -73,6 +79,7 @@ def train_observer(
     resume: bool,
     *,
     start: Start | None = None,
+    mesh: Mesh | None = None,
 ) -> ToMnet:
     if start is not None:
         spec = started(spec, start)
@@ -82,7 +89,7 @@ def train_observer(
         "preset": preset,
         "command": f"tomnet run {experiment.name} --preset {preset} --seed {seed}" + _from(start),
         **spec.training.met_after(spec.training.steps),
-        "environment": provenance(),
+        "environment": provenance(size_of(mesh)),
     }
     return train(
         spec.observer,
@@ -96,6 +103,7 @@ def train_observer(
         resume=resume,
         start=start.observer if start else None,
         title=f"{experiment.name}/{spec.name}",
+        mesh=mesh,
     )
 
 
@@ -136,7 +144,10 @@ def check_populations(observer: str, met: dict[str, str], here: dict[str, str]) 
 
 
 def load_result(folder: Path) -> Result:
-    path = folder / RESULT
+    return read_result(folder / RESULT)
+
+
+def read_result(path: Path) -> Result:
     plain = read_json(path)
     if not isinstance(plain, dict) or not isinstance(plain.get("experiment"), str):  # JSON, but not of ours
         raise BadFile(path, "holds no result of an experiment")

@@ -7,6 +7,6 @@ observers    pretrained observers, loaded once, and what they make of an agent
 beside       the exact observer and the agent itself, for comparison
 acting       agents let loose on a level
 catalogue    who and what there is to choose from; `scenes` are ready to be looked at
-static_observer   an observer as a script, for a page without a server
+export       the page as a folder of files without a server; `static_observer` is an observer as a script for it
 page/        plain HTML, CSS and JavaScript: no build step, nothing fetched from elsewhere
 """

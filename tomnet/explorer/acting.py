@@ -1,46 +1,22 @@
 """Agents let loose on a level: a whole episode for the past, or some steps further in the current one."""
 
-from functools import cache
-
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Key, Scalar
 
-from .. import zoo
 from ..agents.agent import Agent
-from ..agents.planner import Planner
-from ..agents.population import Population
 from ..episodes.episode import Episode, QueryState
 from ..episodes.replay import stand_at_query
 from ..episodes.rollout import continue_rollout
-from ..experiments.goal_inference import SPECIES
 from ..experiments.sally_anne.swap_effects import without_swaps
 from ..recordings.text import format_text
 from ..recordings.worlds import to_recording
 from ..support.trees import pick
 from ..world.gridworld import MAZE, SUBGOAL_MAZE, World
 from ..world.levels import draw_levels, format_level, symbols
-from .requests import DeepChoice, PlannerChoice
+from .requests import Choice
 from .texts import Now, read_now
-
-
-def world_of(choice: PlannerChoice | DeepChoice) -> World:
-    return MAZE if isinstance(choice, PlannerChoice) else SUBGOAL_MAZE
-
-
-def agent_of(choice: PlannerChoice | DeepChoice) -> Agent:
-    if isinstance(choice, DeepChoice):
-        return population(choice.condition).agent(choice.network, choice.preferred)
-    rewards = np.asarray(choice.rewards, np.float32)
-    shares = rewards / rewards.sum() if rewards.any() else rewards  # what planners are made of sums to 1
-    return Planner(jnp.asarray(shares), jnp.float32(choice.move_cost), jnp.float32(SPECIES.wall_cost))
-
-
-@cache
-def population(condition: str) -> Population:
-    return zoo.agents(condition)
 
 
 def random_level(subgoal: bool, seed: int) -> str:
@@ -48,22 +24,22 @@ def random_level(subgoal: bool, seed: int) -> str:
     return format_level(pick(draw_levels(jax.random.key(seed), 1, world), 0), world)
 
 
-def watch(choice: PlannerChoice | DeepChoice, level: str | None, seed: int) -> str:
+def watch(choice: Choice, level: str | None, seed: int) -> str:
     """A whole episode, on a level of its own where none is given."""
-    world = world_of(choice)
+    world = choice.world
     picture = level or random_level(world.subgoal, seed)
     return f"{picture}\n\n" + "\n".join(_steps(choice, read_now(picture, world), world.step_limit, seed, world))
 
 
-def act(choice: PlannerChoice | DeepChoice, text: str, steps: int, seed: int) -> list[str]:
+def act(choice: Choice, text: str, steps: int, seed: int) -> list[str]:
     """The next steps of the current episode; objects change places there by hand only."""
-    world = without_swaps(world_of(choice))
+    world = without_swaps(choice.world)
     return _steps(choice, read_now(text, world), steps, seed, world)
 
 
-def _steps(choice: PlannerChoice | DeepChoice, now: Now, steps: int, seed: int, world: World) -> list[str]:
+def _steps(choice: Choice, now: Now, steps: int, seed: int, world: World) -> list[str]:
     """As lines of a text episode, each with what it did to objects below it."""
-    episode = jax.device_get(_go_on(jax.random.key(seed), agent_of(choice), now.recent, now.query, world))
+    episode = jax.device_get(_go_on(jax.random.key(seed), choice.agent(), now.recent, now.query, world))
     if steps < int(episode.length):  # where it then is, is where the next step begins
         shorter = np.int16(steps), episode.agent_cells[steps]
         episode = eqx.tree_at(lambda one: (one.length, one.final_cell), episode, shorter)

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..recordings.recording import BadRecording
+from ..recordings.bad_recording import BadRecording
 from ..support.errors import BadSetting, TomnetError, needs_extra
+from ..world.gridworld import ACTIONS
 from . import acting, observers
 from .beside import beside
 from .catalogue import catalogue
@@ -25,6 +26,7 @@ with needs_extra("explore"):
     from starlette.responses import FileResponse, JSONResponse
 
 PAGE = Path(__file__).parent / "page"
+THE_ACTIONS = f"one of {', '.join(ACTIONS)}"
 KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
@@ -78,8 +80,12 @@ def _answer_questions(app: FastAPI, turns: Turns, slow: Turns) -> None:
         return await take(asked, lambda: known_agents(asked.observer), slow)
 
 
+def page_files() -> dict[str, Path]:
+    return {path.name: path for path in sorted(PAGE.iterdir()) if path.suffix in KINDS}
+
+
 def _serve_page(app: FastAPI) -> None:
-    files = {path.name: path for path in sorted(PAGE.iterdir()) if path.suffix in KINDS}
+    files = page_files()
 
     @app.get("/{name}", include_in_schema=False)
     def file(name: str) -> FileResponse:
@@ -122,11 +128,18 @@ def sentence(error: TomnetError) -> str:
     """Where and what is wrong, without what was sent."""
     if isinstance(error, BadRecording):
         line = f"Line {error.line}, " if error.line is not None else ""
-        return f"{line}{error.field}: expected {error.expected}."
+        own_names = error.field == "action" and error.expected != THE_ACTIONS  # which came with the text
+        return f"{line}{error.field}: expected {'one that the text tells of' if own_names else error.expected}."
     return f"{error.field}: {error.why}." if isinstance(error, BadSetting) else f"{error}."
 
 
 FIELDS = {name for kind in Request.__subclasses__() for name in kind.model_fields}
+
+
+_OWN_WORDS = {  # where pydantic's would say what was sent
+    "extra_forbidden": "no such field",
+    "union_tag_invalid": "no such kind of agent",
+}
 
 
 def _bad_field(error: RequestValidationError) -> str:
@@ -135,8 +148,7 @@ def _bad_field(error: RequestValidationError) -> str:
     if first is None or first["type"] == "json_invalid":
         return "That is no JSON."
     where = ".".join(str(part) for part in first["loc"] if isinstance(part, int) or part in FIELDS)
-    why = "no such field" if first["type"] == "extra_forbidden" else first["msg"]
-    return f"{where or 'question'}: {why}."
+    return f"{where or 'question'}: {_OWN_WORDS.get(first['type'], first['msg'])}."
 
 
 def _say(words: str, status: int) -> JSONResponse:

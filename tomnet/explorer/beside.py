@@ -1,10 +1,10 @@
 """What stands beside an observer's answer: the exact observer of the same past, and the agent itself.
 
-Of planners both are exact. A deep RL agent is led along the current episode again and asked what it does next and what
-it believes.
+Of planners and of random agents both are exact. A deep RL agent is led along the current episode again and asked what
+it does next and what it believes.
 """
 
-from functools import cache, lru_cache
+from functools import cache, lru_cache, singledispatch
 from typing import Any
 
 import equinox as eqx
@@ -15,49 +15,118 @@ from jaxtyping import Array, Bool, Float
 
 from ..agents.actor_critic import DeepAgent
 from ..agents.planner import Planner, PlannerSpecies
+from ..agents.random_policy import RandomAgent, RandomSpecies
 from ..asking.inputs import TIMES, past_from, with_time
 from ..episodes.episode import Episode, QueryState, Snapshot
 from ..episodes.predictions import Probabilities
 from ..episodes.replay import stand_at_query
 from ..experiments.experiment import ObserverSpec
+from ..ideal import dirichlet
 from ..ideal.distinct_plans import ONE_BY_ONE
 from ..ideal.inverse_planning import InversePlanner
+from ..ideal.markov_chain import arrivals, chain_of, successor_maps
+from ..ideal.paths import find_paths, object_at
 from ..support.streams import EVALUATION_STREAM, stream
 from ..support.trees import pick
-from ..world.gridworld import MAZE, SUBGOAL_MAZE, World
+from ..world.gridworld import ACTIONS, MAZE, SUBGOAL_MAZE, World
 from ..world.levels import symbols
-from .acting import agent_of
 from .observers import seen_recordings, spec_of
-from .requests import DeepChoice, PlannerChoice, Seen
+from .requests import Choice, Seen
 from .said import plain_answer
-from .texts import read_now
+from .texts import Now, read_now
 
 PARTICLES = 256  # of the exact observer
-Choice = PlannerChoice | DeepChoice | None
 
 
-def beside(name: str | None, past: tuple[Seen, ...], text: str, choice: Choice, everywhere: bool) -> dict[str, Any]:
+def beside(
+    name: str | None, past: tuple[Seen, ...], text: str, choice: Choice | None, everywhere: bool
+) -> dict[str, Any]:
     """`ideal` and `agent`, as an observer's answer is; None where there is none."""
-    spec = None if name is None else spec_of(name)
     ideal = None
-    if spec is not None and isinstance(spec.species, PlannerSpecies):
-        query = read_now(text, spec.world).query
-        ideal = _predict(_ideal(spec.species), _posterior(str(name), past), query, everywhere)
+    if name is not None:
+        now = read_now(text, spec_of(name).world)  # which is refused here, whatever the species
+        ideal = _exact(spec_of(name).species, name, past, now.query, everywhere)
     return {"ideal": ideal, "agent": None if choice is None else itself(choice, text, everywhere)}
 
 
-def itself(choice: PlannerChoice | DeepChoice, text: str, everywhere: bool) -> dict[str, Any]:
-    agent = agent_of(choice)
-    if isinstance(agent, Planner):
-        # as many copies as there are particles: the program of the exact observer serves this one too
-        copies = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (PARTICLES, *leaf.shape)), agent)
-        nobody_else = jnp.full(PARTICLES, -np.log(PARTICLES), jnp.float32)
-        sure = InversePlanner(copies, nobody_else, jnp.zeros(PARTICLES, bool), MAZE, at_once=ONE_BY_ONE)
-        return _predict(sure, nobody_else[None], read_now(text, MAZE).query, everywhere)
-    assert isinstance(agent, DeepAgent)
-    now = read_now(text, SUBGOAL_MAZE)
+def itself(choice: Choice, text: str, everywhere: bool) -> dict[str, Any]:
+    return _itself(choice.agent(), read_now(text, choice.world), everywhere)
+
+
+@singledispatch
+def _exact(
+    species: object, name: str, past: tuple[Seen, ...], query: QueryState, everywhere: bool
+) -> dict[str, Any] | None:
+    """What the exact observer of a species says; None where nobody knows how to be exact."""
+    return None
+
+
+@_exact.register
+def _exact_of_planners(
+    species: PlannerSpecies, name: str, past: tuple[Seen, ...], query: QueryState, everywhere: bool
+) -> dict[str, Any]:
+    return _predict(_ideal(species), _posterior(name, past), query, everywhere)
+
+
+@_exact.register
+def _exact_of_random_agents(
+    species: RandomSpecies, name: str, past: tuple[Seen, ...], query: QueryState, everywhere: bool
+) -> dict[str, Any]:
+    policy = dirichlet.predictive(_counts(spec_of(name), past), species.alphas)
+    return _same_everywhere(policy, None, None, everywhere)
+
+
+@singledispatch
+def _itself(agent: Any, now: Now, everywhere: bool) -> dict[str, Any]:
+    """What an agent is about to do; by its species, since each is another kind of mind."""
+    raise NotImplementedError(type(agent))
+
+
+@_itself.register
+def _random_itself(agent: RandomAgent, now: Now, everywhere: bool) -> dict[str, Any]:
+    policy = agent.action_probabilities
+    return _same_everywhere(policy, *_drift(policy, now.query), everywhere)
+
+
+@_itself.register
+def _planner_itself(agent: Planner, now: Now, everywhere: bool) -> dict[str, Any]:
+    # as many copies as there are particles: the program of the exact observer serves this one too
+    copies = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (PARTICLES, *leaf.shape)), agent)
+    nobody_else = jnp.full(PARTICLES, -np.log(PARTICLES), jnp.float32)
+    sure = InversePlanner(copies, nobody_else, jnp.zeros(PARTICLES, bool), MAZE, at_once=ONE_BY_ONE)
+    return _predict(sure, nobody_else[None], now.query, everywhere)
+
+
+@_itself.register
+def _deep_itself(agent: DeepAgent, now: Now, everywhere: bool) -> dict[str, Any]:
     action, belief = _mind(agent, now.recent, now.query, SUBGOAL_MAZE)
     return plain_answer(Probabilities(action, consumption=None, successor=None, belief=belief))
+
+
+def _counts(spec: ObserverSpec, past: tuple[Seen, ...]) -> Float[Array, "action"]:
+    if not past:
+        return jnp.zeros(len(ACTIONS))
+    seen, real = _seen(spec, past)
+    assert isinstance(seen, Snapshot)
+    return dirichlet.action_counts(seen, real)[0]
+
+
+def _same_everywhere(policy: Float[Array, "action"], eaten: Any, maps: Any, everywhere: bool) -> dict[str, Any]:
+    """Of agents that look at nothing."""
+    field = np.broadcast_to(policy, (MAZE.cells, len(ACTIONS))) if everywhere else None
+    return plain_answer(Probabilities(policy, consumption=eaten, successor=maps, belief=None), field)
+
+
+@eqx.filter_jit
+def _drift(
+    policy: Float[Array, "action"], query: QueryState
+) -> tuple[Float[Array, "object"], Float[Array, "gamma row col"]]:
+    """What is taken, and where the time goes, when every step is drawn from the same policy."""
+    paths = find_paths(query.walls, query.object_cells, MAZE)
+    chain = chain_of(paths, jnp.broadcast_to(policy[:, None], (len(ACTIONS), MAZE.cells)))
+    arrived = arrivals(chain, jax.nn.one_hot(query.agent_cell, MAZE.cells), MAZE)
+    eaten = (object_at(paths) * arrived.sum(0)).sum(-1)
+    return eaten, successor_maps(chain, arrived, MAZE).reshape(-1, MAZE.size, MAZE.size)
 
 
 @cache

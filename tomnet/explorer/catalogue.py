@@ -2,19 +2,20 @@
 
 from typing import Any
 
-from .. import __version__, zoo
+from .. import zoo
 from ..agents.population import CONDITIONS, condition_file
 from ..episodes.targets import GAMMAS
 from ..experiments.experiment import ANY_PRESET, ObserverSpec
 from ..experiments.registry import EXPERIMENTS
 from ..world.gridworld import ACTIONS, MAZE, SUBGOAL_MAZE, World
 from ..world.levels import symbols
-from .acting import population
 from .observers import reads_snapshots
-from .requests import MOST_PAST
+from .requests import MOST_PAST, population
 from .scenes import scenes
 
 FORMAT = 1  # of scenes in addresses; raised when an older page could not read a newer address
+# whom agents of a kind are shown to, unless another is chosen
+FIRST = ("goal-inference/2d", "random-agents/mixture", "explicit-beliefs/mixed")
 WORDS = {
     "blind": "blind",
     "3x3": "sees 3×3",
@@ -27,7 +28,6 @@ WORDS = {
 
 def catalogue() -> dict[str, Any]:
     return {
-        "version": __version__,
         "format": FORMAT,
         "actions": list(ACTIONS),
         "gammas": list(GAMMAS),
@@ -59,6 +59,8 @@ def _observer(name: str, spec: ObserverSpec, here: bool) -> dict[str, Any]:
         "name": name,
         "here": here,
         "watches": spec.species.words(),
+        "species": spec.species.kind,
+        "first": name in FIRST,
         "world": "subgoal" if spec.world.subgoal else "maze",
         "snapshots": reads_snapshots(spec),
         "min_past": encounters.min_past,
@@ -75,6 +77,5 @@ def _condition(name: str) -> dict[str, Any]:
         "name": name,
         "words": WORDS[name],
         "reach": condition.field_of_view // 2 if condition.field_of_view else -1,
-        "remembers": condition.remembers,
         "networks": [{"number": each, "held_out": each in agents.held_out} for each in range(len(agents))],
     }

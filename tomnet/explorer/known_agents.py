@@ -8,11 +8,11 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
-from ..agents.actor_critic import DeepAgent
-from ..agents.planner import Planner
-from ..agents.species import Species
+from ..agents.random_policy import RandomAgent
 from ..observer.tomnet import ask
 from ..support.streams import EVALUATION_STREAM, stream
+from ..world.gridworld import ACTIONS
+from ..world.levels import LETTERS
 from .observers import observer, spec_of
 from .said import plain
 
@@ -21,16 +21,17 @@ AGENTS, DEEP_AGENTS = 120, 24  # networks take their time
 
 @cache
 def known_agents(name: str) -> dict[str, Any]:
-    """Each as a point and the object that it is after; `centre` and `axes` put any other embedding on the map."""
+    """Each as a point with what it is after, an object or, of random agents, an action. `centre` and `axes` put any
+    other embedding on the map."""
     spec = spec_of(name)
     agent_key, encounter_key = jax.random.split(stream(0, EVALUATION_STREAM))
-    agents = spec.species.sample(agent_key, AGENTS if isinstance(spec.species, Species) else DEEP_AGENTS)
+    agents = spec.species.sample(agent_key, DEEP_AGENTS if spec.species.conditions else AGENTS)
     draw = eqx.filter_jit(spec.draw_encounters)
     encounters = draw(encounter_key, agents, past=spec.encounter_spec.max_past).one_by_one()
     character = np.asarray(ask(observer(name), encounters.history, encounters.query).character.mean)
     centre, axes = principal_axes(character)
     points = (character - centre) @ axes.T
-    return {"points": plain(points), "favourite": _favourites(agents), "centre": plain(centre), "axes": plain(axes)}
+    return {"points": plain(points), "favourite": favourites(agents), "centre": plain(centre), "axes": plain(axes)}
 
 
 def principal_axes(
@@ -43,7 +44,7 @@ def principal_axes(
     return centre, np.linalg.svd(points - centre, full_matrices=False)[2][:2]
 
 
-def _favourites(agents: Any) -> list[int] | None:
-    if isinstance(agents, Planner):
-        return np.asarray(agents.object_rewards).argmax(-1).tolist()
-    return np.asarray(agents.preferred).tolist() if isinstance(agents, DeepAgent) else None
+def favourites(agents: Any) -> list[str]:
+    if isinstance(agents, RandomAgent):
+        return [ACTIONS[each] for each in np.asarray(agents.action_probabilities).argmax(-1)]
+    return [LETTERS[each] for each in np.asarray(agents.preferred)]

@@ -9,6 +9,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from .. import zoo
@@ -27,6 +28,7 @@ from .said import plain, plain_answer
 from .texts import Now, read_now, read_past
 
 EPISODES_KEPT = 512  # of all agents together, one for each step
+FIELDS_KEPT = 64  # answers from every cell
 
 
 @cache
@@ -103,20 +105,34 @@ def _follow(model: AgentModel, now: Now) -> CurrentEpisode:
     episode = model.begin(states[0]) if start < 0 else _followed[keys[start]]
     for time in range(max(start, 0), len(actions)):
         episode = episode.step(actions[time], states[time + 1])
-        _followed[keys[time + 1]] = episode
-    while len(_followed) > EPISODES_KEPT:
-        _followed.popitem(last=False)
+        _keep(_followed, keys[time + 1], episode, EPISODES_KEPT)
     return episode
+
+
+def _keep(kept: OrderedDict, name: Any, value: Any, most: int) -> None:
+    kept[name] = value
+    while len(kept) > most:
+        kept.popitem(last=False)
 
 
 def _bytes(states: list[QueryState]) -> bytes:
     return b"".join(leaf.tobytes() for state in states for leaf in jax.tree.leaves(state))
 
 
+_fields: OrderedDict[Any, Float[Array, "cell action"]] = OrderedDict()
+
+
 def _field(model: AgentModel, episode: CurrentEpisode, query: QueryState) -> Float[Array, "cell action"] | None:
+    """Without a mental net it is the same wherever the agent stands: while it walks, nothing is computed again."""
     if "action" not in model.observer.config.heads:
         return None
-    return _actions_everywhere(model.observer, model.posterior.mean, episode.memory, query)
+    if model.observer.mental_net is not None:
+        return _actions_everywhere(model.observer, model.posterior.mean, episode.memory, query)
+    key = model, np.asarray(query.walls).tobytes(), np.asarray(query.object_cells).tobytes()
+    if key not in _fields:
+        field = _actions_everywhere(model.observer, model.posterior.mean, episode.memory, query)
+        _keep(_fields, key, field, FIELDS_KEPT)
+    return _fields[key]
 
 
 @eqx.filter_jit

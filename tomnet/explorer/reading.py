@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from ..recordings.bad_recording import BadRecording
 from ..recordings.episodes import check_fits
-from ..recordings.recording import NOTHING, UNKNOWN, BadRecording, Recording
+from ..recordings.recording import NOTHING, UNKNOWN, Recording
 from ..recordings.text import format_text, parse_text
 from ..world.gridworld import MAZE, SUBGOAL_MAZE
 from ..world.levels import symbols

@@ -1,11 +1,20 @@
 """What the page may ask for: every field with its limits. What fits in here is read once more, by the readers of
 recordings and the check at the observers' door."""
 
-from typing import Annotated, Literal
+from functools import cache
+from typing import Annotated, ClassVar, Literal
 
-from ..agents.population import CONDITIONS
+import jax.numpy as jnp
+import numpy as np
+
+from .. import zoo
+from ..agents.actor_critic import DeepAgent
+from ..agents.planner import Planner
+from ..agents.population import CONDITIONS, Population
+from ..agents.random_policy import RandomAgent
+from ..experiments.goal_inference import SPECIES
 from ..support.errors import needs_extra
-from ..world.gridworld import MAZE
+from ..world.gridworld import ACTIONS, MAZE, SUBGOAL_MAZE, World
 
 with needs_extra("explore"):
     from pydantic import BaseModel, ConfigDict, Field
@@ -29,21 +38,52 @@ class Request(BaseModel):
 class PlannerChoice(Request):
     """A goal-driven agent: what it wants, and what a step costs it."""
 
+    world: ClassVar[World] = MAZE
     kind: Literal["planner"]
     rewards: Annotated[list[Reward], Field(min_length=MAZE.objects, max_length=MAZE.objects)]
     move_cost: Annotated[float, Field(ge=0, le=1)] = 0.01
+
+    def agent(self) -> Planner:
+        rewards = shares(np.asarray(self.rewards, np.float32))  # what planners are made of sums to 1
+        return Planner(jnp.asarray(rewards), jnp.float32(self.move_cost), jnp.float32(SPECIES.wall_cost))
+
+
+class RandomChoice(Request):
+    """A random agent: how often it takes each action, whatever it sees."""
+
+    world: ClassVar[World] = MAZE
+    kind: Literal["random"]
+    policy: Annotated[list[Reward], Field(min_length=len(ACTIONS), max_length=len(ACTIONS))]
+
+    def agent(self) -> RandomAgent:
+        policy = np.asarray(self.policy, np.float32)
+        return RandomAgent(jnp.asarray(shares(policy if policy.any() else np.ones_like(policy))))
 
 
 class DeepChoice(Request):
     """A pretrained deep RL agent: a species, one of its networks, the best first, and what it is after."""
 
+    world: ClassVar[World] = SUBGOAL_MAZE
     kind: Literal["deep"]
     condition: Literal[tuple(CONDITIONS)]  # pyright: ignore[reportInvalidTypeForm]
     network: Annotated[int, Field(ge=0, le=999)]
     preferred: Annotated[int, Field(ge=0, lt=MAZE.objects)]
 
+    def agent(self) -> DeepAgent:
+        return population(self.condition).agent(self.network, self.preferred)
 
-AgentChoice = Annotated[PlannerChoice | DeepChoice, Field(discriminator="kind")]
+
+def shares(numbers: np.ndarray) -> np.ndarray:
+    return numbers / numbers.sum() if numbers.any() else numbers
+
+
+@cache
+def population(condition: str) -> Population:
+    return zoo.agents(condition)
+
+
+Choice = PlannerChoice | RandomChoice | DeepChoice
+AgentChoice = Annotated[Choice, Field(discriminator="kind")]
 
 
 class DrawLevel(Request):

@@ -26,6 +26,17 @@ A_FAN_OF_B = (
     + "\n\n"
     + "\n".join(["right", "down"] + ["right"] * 7 + ["down"] * 6)
 )
+GLIMPSES = [  # each of them on its way to B; an observer of snapshots sees the step in the middle
+    "\n".join((*(FREE,) * 2, "..A....@...", *(FREE,) * 3, "....D......", FREE, "C........B.", FREE, FREE))
+    + "\n\n"
+    + "\n".join(["down"] * 6 + ["right"] * 2),
+    "\n".join(("B..........", *(FREE,) * 3, "....C......", ".........D.", FREE, "A....@.....", *(FREE,) * 3))
+    + "\n\n"
+    + "\n".join(["left"] * 3 + ["up"] * 7 + ["left"] * 2),
+    "\n".join((FREE, ".D.......C.", *(FREE,) * 3, "@..A......B", *(FREE,) * 5))
+    + "\n\n"
+    + "\n".join(["down"] + ["right"] * 10 + ["up"]),
+]
 OPEN = "\n".join((FREE, "...@..A....", *(FREE,) * 3, "..........C", FREE, FREE, "D..........", FREE, ".......B..."))
 FAR = (
     "\n".join(("@.C........", FREE, "D..........", *(FREE,) * 5, FREE, "..........A", "B.........."))
@@ -61,6 +72,10 @@ def planner(favourite: int, move_cost: float = 0.01) -> dict[str, Any]:
     return {"kind": "planner", "rewards": [float(kind == favourite) for kind in range(4)], "move_cost": move_cost}
 
 
+def habit(*policy: float) -> dict[str, Any]:
+    return {"kind": "random", "policy": list(policy)}
+
+
 def deep(condition: str) -> dict[str, Any]:
     return {"kind": "deep", "condition": condition, "network": 0, "preferred": 0}
 
@@ -80,6 +95,15 @@ def scenes() -> list[dict[str, Any]]:
             planner(1),
             observer="goal-inference/2d",
             past=[A_FAN_OF_B],
+        ),
+        scene(
+            "glimpses",
+            "Three glimpses",
+            "One step is all that was seen of each episode. A click on an episode shows another of its steps.",
+            OPEN,
+            planner(1),
+            observer="goal-snapshots/all-heads",
+            past=GLIMPSES,
         ),
         scene(
             "trapped",
@@ -106,6 +130,15 @@ def scenes() -> list[dict[str, Any]]:
             planner(0, 0.5),
             observer="greedy-agents/greedy",
             past=[NEAR],
+        ),
+        scene(
+            "random",
+            "A random agent",
+            "It looks at nothing and rolls a die. Of four steps that were seen, three went left: what will come next?",
+            OPEN,
+            habit(0.2, 0.0, 0.7, 0.1, 0.0),
+            observer="random-agents/mixture",
+            past=[f"{OPEN}\n\n{step}" for step in ("left", "left", "up", "left")],
         ),
         scene(
             "walls",

@@ -38,6 +38,3 @@ class Turns:
             return work()
 
         return await asyncio.get_running_loop().run_in_executor(self._worker, unless_superseded)
-
-    def close(self) -> None:
-        self._worker.shutdown(wait=False, cancel_futures=True)

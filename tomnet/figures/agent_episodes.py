@@ -30,15 +30,13 @@ FRAMES_A_SECOND, LAST_FRAMES = 4, 6  # the end stays for a moment, before the fi
 FILM_DPI = 110
 
 
-def save_episodes(recorded_episodes: Sequence[RecordedEpisode], folder: Path) -> list[Path]:
-    """A picture and a film of each episode."""
-    paths = []
+def save_episodes(recorded_episodes: Sequence[RecordedEpisode], folder: Path) -> Iterator[Path]:
+    """A picture and a film of each episode, one after the other: a film takes seconds."""
     for number, recorded in enumerate(recorded_episodes, start=1):
-        for suffix, raw in ((".png", render(picture(recorded), "png")), (".gif", film(recorded))):
+        for suffix, drawn in ((".png", lambda one: render(picture(one), "png")), (".gif", film)):
             path = Path(folder) / f"episode-{number}{suffix}"
-            write_atomically(path, raw)
-            paths.append(path)
-    return paths
+            write_atomically(path, drawn(recorded))
+            yield path
 
 
 def picture(recorded: RecordedEpisode) -> Figure:

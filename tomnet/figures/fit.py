@@ -64,8 +64,9 @@ def panels(result: FitResult) -> Panels:
             ),
             Panel(
                 "f",
-                "Agents, by their embedding",
-                "Each agent as a point on the two principal axes of the character embeddings.",
+                "Agents, by their character",
+                "Each agent as a point on the two principal axes of the characters: of a network, the embedding and "
+                "what the agent would take of things equally far.",
                 lambda place: _agents(place, result),
                 2.8,
             ),

@@ -11,10 +11,10 @@ from ..experiments import (
     random_agents,
 )
 from ..experiments.analysis.comparison import Comparison
+from ..experiments.analysis.random_policies import BayesDivergence
 from ..experiments.analysis.table_a1 import SUMMED, LossRow
 from ..experiments.claims.statistics import Estimate
 from ..experiments.experiment import Result
-from ..experiments.random_agents import BayesDivergence
 from .deep_rl_agents import HEAD_NAMES
 from .goal_inference import HEADS, dimensions
 from .partial_observers import KINDS

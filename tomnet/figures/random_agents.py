@@ -3,15 +3,8 @@
 import numpy as np
 from matplotlib.figure import SubFigure
 
-from ..experiments.random_agents import (
-    BAYES_OPTIMAL,
-    BayesDivergence,
-    CrossSpecies,
-    Embedding,
-    Example,
-    Likelihood,
-    Tables,
-)
+from ..experiments.analysis.random_policies import BayesDivergence, CrossSpecies, Embedding, Example, Likelihood
+from ..experiments.random_agents import BAYES_OPTIMAL, Tables
 from ..world.gridworld import ACTIONS
 from . import style
 from .gridworld import draw_query, draw_trajectory

@@ -11,7 +11,8 @@ baselines            the nearest object, the favourite so far
 inverse_planner      Bayesian inverse planning, its population prior fitted by maximum likelihood
 network, training    a ToMnet for recordings
 start, starting      a pretrained observer to start from: whether it fits, and whether it helped
-fine_tuning,         the paper's ToMnet, trained on with recordings
+tomnet_inputs,       recordings as the paper's ToMnet reads them; with them
+  fine_tuning,         it is trained on,
   tomnet_observer      and asked about them
 mixture              network and inverse planner together, weighed by the validation part
 scores               what is reported: losses and accuracies against N_past, calibration

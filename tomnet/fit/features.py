@@ -61,6 +61,12 @@ def table_of(data: Dataset) -> Table:
     )
 
 
+def equally_far(kinds: int) -> Float[Array, "kind query_feature"]:
+    """`Table.asked` where an episode begins five steps from an object of each kind."""
+    far = 5 / NEAR
+    return jnp.tile(jnp.array([1, 1, far, 0, 1, far, 0, 1, 0], jnp.float32), (kinds, 1))
+
+
 def _steps(distance: UInt8[np.ndarray, "*any"]) -> Float[np.ndarray, "*any"]:
     return np.where(distance == UNREACHABLE, 0, np.minimum(distance, 50)) / NEAR
 

@@ -18,7 +18,7 @@ from ..observer.training import TrainingConfig, train
 from ..support.named_arrays import digest_of
 from ..support.trees import pick
 from .dataset import QUERIES, Dataset
-from .tomnet_observer import episodes_of, letters
+from .tomnet_inputs import episodes_of, letters
 
 PAST = 5  # episodes before the current one, at most: each costs as much as all queries together
 TUNING = TrainingConfig(steps=200, batch=32, learning_rate=1e-3, chunk=20, held_out=256, evaluate_every=2)

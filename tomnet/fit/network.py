@@ -13,8 +13,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Key, Scalar
 
+from ..observer.config import DEEPEST
 from ..observer.layers import Dense, ResNet, pooled
 from ..observer.prediction_net import SuccessorHead
+from ..support.errors import BadSetting
 from .features import PLANES, Table, Views, planes_of
 
 
@@ -32,6 +34,10 @@ class NetworkConfig:
     hidden: int = 64
     channels: int = 16
     depth: int = 3
+
+    def __post_init__(self):
+        if self.depth > DEEPEST:
+            raise BadSetting("NetworkConfig.depth", self.depth, f"must be at most {DEEPEST}")
 
     @staticmethod
     def of(table: Table, actions: int, **sizes: int) -> "NetworkConfig":

@@ -11,17 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-import equinox as eqx
-import jax
 import numpy as np
 
 from ..asking.answer import Embedding, Named
 from ..asking.inputs import drawn
 from ..episodes.targets import GAMMAS
-from ..observer.checkpoint import blank_observer
-from ..observer.config import ObserverConfig
-from ..observer.tomnet import ToMnet
-from ..recordings.episodes import check_fits, with_some_action
 from ..recordings.recording import ACTIONS, HEADINGS, NOTHING, UNKNOWN, Recording
 from ..recordings.scene import Scene
 from ..support.array_files import load_arrays, save_arrays, stored_format
@@ -34,17 +28,17 @@ from .dataset import QUERIES, Schema, make_dataset, spread_out
 from .domain import FitDomain
 from .inverse_planner import InversePlanner
 from .mixture import Mixture, Weights
-from .network import Network, NetworkConfig
 from .network_observer import NetworkObserver
-from .observers import Asked, NetworkLike, Observer
+from .observers import Asked, NeuralObserver, Observer
 from .steps import StepModel
-from .tomnet_observer import ToMnetObserver, letters
+from .tomnet_observer import ToMnetObserver
 
 FORMAT, VERSION = "tomnet fitted observer", 2
 OBSERVER = "observer.safetensors"
 
 Name = Literal["network", "inverse planner", "mixture"]
 NAMES: tuple[Name, ...] = get_args(Name)
+KINDS = {each.kind: each for each in (NetworkObserver, ToMnetObserver)}
 
 
 @dataclass(frozen=True)
@@ -65,7 +59,7 @@ class FittedObserver:
     """All three observers that a fit makes, and which of them it recommends."""
 
     schema: Schema
-    network: Network | ToMnet
+    neural: NeuralObserver
     planner: InversePlanner
     outcome_weights: Weights
     action_weights: Weights
@@ -76,16 +70,13 @@ class FittedObserver:
     def named(self, name: str) -> Observer:
         if name not in NAMES:
             raise BadSetting("observer", repr(name), f"must be one of {', '.join(NAMES)}")
-        network = network_observer(self.network)
-        mixture = Mixture(network, self.planner, self.outcome_weights, self.action_weights)
-        return {"network": network, "inverse planner": self.planner, "mixture": mixture}[name]
+        mixture = Mixture(self.neural, self.planner, self.outcome_weights, self.action_weights)
+        return {"network": self.neural, "inverse planner": self.planner, "mixture": mixture}[name]
 
     def check(self, recording: Recording, *, seen: bool = True) -> None:
         """Whether it can be asked about, and where it is `seen` whether all of it can be read."""
         self.schema.check(recording)
-        if isinstance(self.network, ToMnet):
-            config = self.network.config
-            check_fits(recording if seen else with_some_action(recording), config.size, letters(config))
+        self.neural.check(recording, seen=seen)
 
     def meet(self, past: Sequence[Recording]) -> "FittedAgent":
         """An agent by its past episodes, in the order of time; see `tomnet.meet`."""
@@ -113,13 +104,13 @@ class FittedObserver:
         data = make_dataset(recordings, self.schema, times=lambda each: at if each is now_asked else spread_out(each))
         last = np.array([len(past)])
         asked = Asked(np.arange(len(past))[None], last, np.zeros(1, int))
-        said, network = self.named(observer or self.recommended), network_observer(self.network)
+        said = self.named(observer or self.recommended)
         rows, cols = current.size
         return FittedAnswer(
             outcome=Named(self.schema.outcomes, said.outcomes(data, asked)[0]),
             action=Named(self.schema.action_names, said.actions(data, asked)[0]),
-            successor=Named(GAMMAS, network.successor_maps(data, asked)[0, :, :rows, :cols]),
-            character=Embedding(network.embeddings(data, asked.past)[0], None),
+            successor=Named(GAMMAS, self.neural.successor_maps(data, asked)[0, :, :rows, :cols]),
+            character=Embedding(self.neural.characters(data, asked.past)[0], None),
         )
 
 
@@ -133,10 +124,6 @@ class FittedAgent:
     def ask(self, state: Recording | Scene | str, *, time: int = 0) -> FittedAnswer:
         """What the agent will do in a state: a picture, a scene, or a recording at one of its times."""
         return self.observer.ask(self.past, state, time=time)
-
-
-def network_observer(network: Network | ToMnet) -> NetworkLike:
-    return NetworkObserver(network) if isinstance(network, Network) else ToMnetObserver(network)
 
 
 def _standing(scene: Scene) -> Recording:
@@ -161,12 +148,12 @@ def _standing(scene: Scene) -> Recording:
 
 def save_fitted(path: FilePath, observer: FittedObserver) -> None:
     planner = observer.planner
-    arrays = {f"network.{name}": array for name, array in named_arrays(observer.network).items()}
+    arrays = {f"network.{name}": array for name, array in named_arrays(observer.neural.network).items()}
     arrays |= {"planner.parameters": planner.parameters, "planner.usual_steps": planner.steps.usual}
     header = {
         "schema": plain(observer.schema),
-        "kind": "tomnet" if isinstance(observer.network, ToMnet) else "network",
-        "network": plain(observer.network.config),
+        "kind": observer.neural.kind,
+        "network": plain(observer.neural.network.config),
         "planner": {"detour_cost": planner.detour_cost, "haste": planner.steps.haste},
         "outcome_weights": [*observer.outcome_weights.items()],
         "action_weights": [*observer.action_weights.items()],
@@ -195,13 +182,13 @@ def load_fitted(path: FilePath) -> FittedObserver:
     path = path / OBSERVER if path.is_dir() else path
     arrays, header = load_arrays(path, FORMAT, VERSION)
     try:
-        blank = _blank_network(header["kind"], header["network"])
+        blank = KINDS[header["kind"]].blank(_tuples(header["network"]))
         prefix = "network."
         own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
         steps = StepModel(arrays["planner.usual_steps"], header["planner"]["haste"])
         return FittedObserver(
-            schema=Schema(**{name: _tuple(value) for name, value in header["schema"].items()}),
-            network=with_arrays(blank, own, path),
+            schema=Schema(**_tuples(header["schema"])),
+            neural=dataclasses.replace(blank, network=with_arrays(blank.network, own, path)),
             planner=InversePlanner(arrays["planner.parameters"], header["planner"]["detour_cost"], steps),
             outcome_weights=dict(header["outcome_weights"]),
             action_weights=dict(header["action_weights"]),
@@ -209,20 +196,14 @@ def load_fitted(path: FilePath) -> FittedObserver:
             about=dict(header["about"]),
             domain=_domain(header.get("domain")),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, BadSetting) as error:
         raise BadFile(path, "its header describes no fitted observer that this tomnet can build") from error
 
 
-def _blank_network(kind: str, config: dict[str, Any]) -> Network | ToMnet:
-    """Shapes only."""
-    if kind == "tomnet":
-        return blank_observer(ObserverConfig(**{name: _tuple(value) for name, value in config.items()}))
-    return eqx.filter_eval_shape(lambda: Network(NetworkConfig(**config), key=jax.random.key(0)))
-
-
 def _domain(said: dict[str, Any] | None) -> FitDomain | None:
-    return None if said is None else FitDomain(**{name: _tuple(value) for name, value in said.items()})
+    return None if said is None else FitDomain(**_tuples(said))
 
 
-def _tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+def _tuples(said: dict[str, Any]) -> dict[str, Any]:
+    """JSON has lists where a dataclass has tuples."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in said.items()}

@@ -1,12 +1,16 @@
 """The contract of everything that predicts: past episodes and a query state in, probabilities out."""
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from .dataset import Dataset
+from ..recordings.recording import Recording
+from .dataset import Dataset, Schema
+from .split import Split
+from .training import FitTraining
 
 
 class Asked(NamedTuple):
@@ -42,14 +46,50 @@ class Observer(Protocol):
 
 
 @runtime_checkable
-class NetworkLike(Observer, Protocol):
-    """An observer that also says where an agent will be, and who it is."""
+class NeuralObserver(Observer, Protocol):
+    """A network that is asked. It also says where an agent will be, and who it is; and it can be a start for others."""
+
+    kind: ClassVar[str]  # as its file calls it
+
+    @property
+    def network(self) -> Any:
+        """With its `config`; what a file holds."""
+        ...
 
     def successor_maps(self, data: Dataset, asked: Asked) -> Float[np.ndarray, "asked gamma row col"]: ...
 
     def embeddings(
         self, data: Dataset, past: Int[np.ndarray, "asked past"]
     ) -> Float[np.ndarray, "asked embedding"]: ...
+
+    def characters(self, data: Dataset, past: Int[np.ndarray, "asked past"]) -> Float[np.ndarray, "asked feature"]:
+        """All that tells one agent from another."""
+        ...
+
+    def check(self, recording: Recording, *, seen: bool) -> None:
+        """Whether it can be asked about a recording that its schema allows, and where it is `seen` read all of it."""
+        ...
+
+    def unlike(self, known: Schema | None, found: Schema, recordings: Sequence[Recording]) -> Iterator[str]:
+        """In what way recordings are not what it, or a fit that knows this, can be trained on with."""
+        ...
+
+    def most_past(self, training: FitTraining) -> int:
+        """Past episodes that it is trained with."""
+        ...
+
+    def trained_on(
+        self,
+        data: Dataset,
+        split: Split,
+        training: FitTraining,
+        folder: Path,
+        *,
+        seed: int,
+        stopped: Callable[[], bool],
+    ) -> "NeuralObserver":
+        """Begun from its weights, in a folder of its own."""
+        ...
 
 
 def ask_all(
@@ -68,6 +108,11 @@ def ask_all(
     episode = np.array([number for _, number in rows], int)
     repeat = len(queries)
     return Asked(np.repeat(before, repeat, 0), np.repeat(episode, repeat), np.tile(np.array(queries), len(rows)))
+
+
+def other_names(what: str, known: Iterable[str], found: Iterable[str]) -> Iterator[str]:
+    if tuple(known) != tuple(found):
+        yield f"{what}: it knows {', '.join(known) or 'none'}, found {', '.join(found) or 'none'}"
 
 
 def together(several: Sequence[Asked]) -> Asked:

@@ -16,7 +16,7 @@ RESULT = "result.json"
 
 @dataclass(frozen=True)
 class AgentPoint:
-    """An agent after all that was seen of it, on the two principal axes of the embeddings."""
+    """An agent after all that was seen of it, on the two principal axes of what tells one from another."""
 
     agent: str
     part: str

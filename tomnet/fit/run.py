@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 
-from ..observer.tomnet import ToMnet
 from ..recordings.recording import Recording
 from ..support.checks import check_between, check_seed
 from ..support.identity import plain
@@ -23,12 +22,12 @@ from .baselines import Favourite, Nearest
 from .dataset import QUERIES, Dataset, make_dataset
 from .domain import FitDomain
 from .features import table_of
-from .fine_tuning import PAST
 from .inverse_planner import InversePlanner, fit_inverse_planner
 from .mixture import Mixture, mixed_without
 from .network import NetworkConfig
-from .observer import NAMES, OBSERVER, FittedObserver, network_observer, save_fitted
-from .observers import Asked, NetworkLike, Observer, ask_all, together
+from .network_observer import NetworkObserver
+from .observer import NAMES, OBSERVER, FittedObserver, save_fitted
+from .observers import Asked, NeuralObserver, Observer, ask_all, together
 from .remarks import remarks_after, remarks_before
 from .result import RESULT, AgentPoint, FitResult, load_fit
 from .scores import (
@@ -48,7 +47,7 @@ from .scores import (
 )
 from .split import FOLDS, Split, make_split
 from .start import Start, check_start
-from .starting import STARTED, compare_starts, train_from
+from .starting import STARTED, compare_starts
 from .training import FitTraining, Trained, train_network
 
 BASELINES = ("nearest", "favourite so far")
@@ -96,25 +95,26 @@ def fit(
             planner = fit_inverse_planner(data, split.train)
         parts = (data, split.train, split.validation)
         network, told = train_network(*parts, config, training, folder, seed=seed, stopped=stopped.is_set)
-        started = None
+        neural, started = NetworkObserver(network), None
         if start is not None:
-            other = train_from(start, *parts, training, folder / STARTED, seed=seed, stopped=stopped.is_set)
+            how = (data, split, training, folder / STARTED)
+            other = start.observer.trained_on(*how, seed=seed, stopped=stopped.is_set)
             with narrated("fit"):
                 stage(f"with and without {start.name}")
-                started = compare_starts(start.name, data, split, network_observer(other), network_observer(network))
-            network = other if started.kept else network
+                started = compare_starts(start.name, data, split, other, neural)
+            neural = other if started.kept else neural
         with narrated("fit"):
-            observers = _observers(data, split, planner, network_observer(network))
+            stage("baselines and the mixture")
+            mixture = _mixture(data, split, neural, planner)
+            named = {"inverse planner": planner, "network": neural, "mixture": mixture}
+            observers = _baselines(data, split, planner) | named
             stage("asking about the validation part")
             losses = _validation_losses(data, say(observers, data, split.validation))
             recommended = min(NAMES, key=losses.__getitem__)
-            mixture = observers["mixture"]
-            assert isinstance(mixture, Mixture)
-            most_past = PAST if isinstance(network, ToMnet) else training.window - 1
             fitted = FittedObserver(
-                *(data.schema, network, planner, mixture.outcome_weights, mixture.action_weights, recommended),
+                *(data.schema, neural, planner, mixture.outcome_weights, mixture.action_weights, recommended),
                 about=run.origin | {"settings": settings},
-                domain=FitDomain.of(_chosen(data, split.train), most_past),
+                domain=FitDomain.of(_chosen(data, split.train), neural.most_past(training)),
             )
             save_fitted(folder / OBSERVER, fitted)
             result = _measured(data, split, observers, fitted, losses, told, (seed, fold, about))
@@ -123,22 +123,22 @@ def fit(
     return result
 
 
-def _observers(data: Dataset, split: Split, planner: InversePlanner, network: NetworkLike) -> dict[str, Observer]:
-    stage("baselines and the mixture")
+def _baselines(data: Dataset, split: Split, planner: InversePlanner) -> dict[str, Observer]:
     train = _some(ask_all(data, split.train, 10))
+    return {
+        "nearest": Nearest.fitted(data, train, planner.steps),
+        "favourite so far": Favourite.fitted(data, train, planner.steps),
+    }
+
+
+def _mixture(data: Dataset, split: Split, neural: NeuralObserver, planner: InversePlanner) -> Mixture:
     levels = levels_for(data, split.validation)
 
     def asked(queries) -> Asked:
         every = [ask_all(data, split.validation, past, least=past, queries=queries) for past in levels]
         return _some(together(every))
 
-    return {
-        "nearest": Nearest.fitted(data, train, planner.steps),
-        "favourite so far": Favourite.fitted(data, train, planner.steps),
-        "inverse planner": planner,
-        "network": network,
-        "mixture": Mixture.fitted(network, planner, data, asked((0,)), asked(range(QUERIES))),
-    }
+    return Mixture.fitted(neural, planner, data, asked((0,)), asked(range(QUERIES)))
 
 
 def _validation_losses(data: Dataset, said: Sequence[Said]) -> dict[str, float]:
@@ -176,9 +176,7 @@ def _measured(
     scores = outcome_scores(data, said)
     stage("next actions and successor maps")
     scores += action_scores(observers, data, split.test)
-    network = observers["network"]
-    assert isinstance(network, NetworkLike)
-    scores += successor_scores("network", network, data, split.test)
+    scores += successor_scores("network", fitted.neural, data, split.test)
     prior = fitted.planner.prior
     return FitResult(
         agents=len(data.agents),
@@ -200,21 +198,21 @@ def _measured(
         agent_scores=agent_scores(data, said[-1]),
         advantages=advantages(data, said[-1], fitted.recommended),
         reliability=[reliability(data, said, name) for name in NAMES],
-        points=_points(data, split, network),
+        points=_points(data, split, fitted.neural),
         seed=origin[0],
         fold=origin[1],
         environment=origin[2],
     )
 
 
-def _points(data: Dataset, split: Split, network: NetworkLike) -> list[AgentPoint]:
+def _points(data: Dataset, split: Split, neural: NeuralObserver) -> list[AgentPoint]:
     """Where agents that are split by episode are in all parts, they are told as trained on."""
     past = max(LAST, 1)
     rows = np.full((len(data.agents), past), -1)
     for number, own in enumerate(data.sequences):
         rows[number, : len(own[-past:])] = own[-past:]
-    embeddings = network.embeddings(data, rows)
-    centred = embeddings - embeddings.mean(0)
+    embeddings, characters = neural.embeddings(data, rows), neural.characters(data, rows)
+    centred = characters - characters.mean(0)
     axes = np.linalg.svd(centred, full_matrices=False)[2][:2]
     places = centred @ axes.T
     found = []

@@ -1,41 +1,12 @@
 """The network trained from a start, beside the one that was trained from nothing."""
 
-from collections.abc import Callable
-from pathlib import Path
-
-import numpy as np
-from jaxtyping import Bool
-
-from ..observer.tomnet import ToMnet
 from .dataset import Dataset
-from .fine_tuning import fine_tune
-from .network import Network
 from .observers import Observer
 from .result import Started
 from .scores import judged, mean_loss, over_agents, say
 from .split import Split
-from .start import Start
-from .training import FitTraining, train_network
 
 STARTED = "started"  # its folder in that of the fit
-
-
-def train_from(
-    start: Start,
-    data: Dataset,
-    train: Bool[np.ndarray, "episode"],
-    validation: Bool[np.ndarray, "episode"],
-    training: FitTraining,
-    folder: Path,
-    *,
-    seed: int,
-    stopped: Callable[[], bool],
-) -> Network | ToMnet:
-    network, parts = start.network, (data, train, validation)
-    if isinstance(network, ToMnet):
-        return fine_tune(network, *parts, folder, seed=seed)
-    folder.mkdir(exist_ok=True)
-    return train_network(*parts, network.config, training, folder, seed=seed, start=network, stopped=stopped)[0]
 
 
 def compare_starts(name: str, data: Dataset, split: Split, begun: Observer, fresh: Observer) -> Started:

@@ -1,37 +1,42 @@
 """The paper's ToMnet, pretrained in our own worlds, asked about recordings as every observer is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from ..episodes.episode import Episode, QueryState
 from ..episodes.history import History
-from ..observer.config import ObserverConfig
+from ..observer.checkpoint import blank_observer
+from ..observer.config import BEHAVIOUR, ObserverConfig
 from ..observer.tomnet import Reading, ToMnet, ask
-from ..recordings.episodes import to_episodes
-from ..recordings.recording import ACTIONS
+from ..recordings.episodes import check_fits, with_some_action
+from ..recordings.recording import ACTIONS, Recording
 from ..support.trees import pick
-from ..world.levels import LETTERS
-from .dataset import Dataset
+from .dataset import Dataset, Schema
+from .fine_tuning import PAST, fine_tune
 from .network_observer import in_parts
-from .observers import Asked
+from .observers import Asked, other_names
+from .split import Split
+from .tomnet_inputs import episodes_of, letters, query_of
+from .training import FitTraining
 
 LEAST = 1e-6  # probability that nothing is taken, however sure the consumption head is of the objects
 
 
-def letters(config: ObserverConfig) -> tuple[str, ...]:
-    """Of the objects that an observer knows, in its order."""
-    return tuple(LETTERS[: config.objects])
-
-
 @dataclass(frozen=True, eq=False)
 class ToMnetObserver:
+    kind: ClassVar[str] = "tomnet"
     network: ToMnet
+
+    @staticmethod
+    def blank(config: Mapping[str, Any]) -> "ToMnetObserver":
+        """Shapes only."""
+        return ToMnetObserver(blank_observer(ObserverConfig(**config)))
 
     def outcomes(self, data: Dataset, asked: Asked) -> Float[np.ndarray, "asked outcome"]:
         """Each kind by itself, as the consumption head has it; what is left over is that nothing is taken."""
@@ -54,6 +59,9 @@ class ToMnetObserver:
         none = np.zeros(len(past), int)
         return self._asked(data, Asked(past, none, none), lambda reading: reading.character.mean)
 
+    def characters(self, data: Dataset, past: Int[np.ndarray, "asked past"]) -> Float[np.ndarray, "asked feature"]:
+        return self.embeddings(data, past)
+
     def _asked(self, data: Dataset, asked: Asked, part: Callable[[Reading], Any]) -> np.ndarray:
         numbers = np.unique(asked.past[asked.past >= 0])
         episodes = episodes_of(data, numbers, self.network.config)
@@ -65,21 +73,43 @@ class ToMnetObserver:
 
         return in_parts(asked, read)
 
+    def check(self, recording: Recording, *, seen: bool) -> None:
+        config = self.network.config
+        check_fits(recording if seen else with_some_action(recording), config.size, letters(config))
 
-def episodes_of(data: Dataset, numbers: Int[np.ndarray, "some"], config: ObserverConfig) -> Episode:
-    """So many episodes of a dataset, all with time for its longest; one at least, to stand where there is none."""
-    recordings = [data.recordings[number] for number in numbers]
-    found = to_episodes(recordings, config.size, letters(config), least_time=int(data.lengths.max()))
-    empty = 0 if len(recordings) else 1
-    return jax.tree.map(lambda leaf: np.pad(np.asarray(leaf), [(0, empty)] + [(0, 0)] * (leaf.ndim - 1)), found)
+    def most_past(self, training: FitTraining) -> int:
+        return PAST
 
+    def trained_on(
+        self,
+        data: Dataset,
+        split: Split,
+        training: FitTraining,
+        folder: Path,
+        *,
+        seed: int,
+        stopped: Callable[[], bool],
+    ) -> "ToMnetObserver":
+        return ToMnetObserver(fine_tune(self.network, data, split.train, split.validation, folder, seed=seed))
 
-def query_of(data: Dataset, asked: Asked, config: ObserverConfig) -> QueryState:
-    """The states that are asked about."""
-    objects = data.objects[data.layout[asked.place]].reshape(len(asked.episode), len(data.schema.kinds), -1)
-    cells = np.full((len(asked.episode), config.objects), -1)
-    cells[:, [letters(config).index(kind) for kind in data.schema.kinds]] = np.where(
-        objects.any(-1), objects.argmax(-1), -1
-    )
-    walls, agent_cell = data.walls[asked.episode], data.cells[asked.place]
-    return QueryState(jnp.asarray(walls), jnp.asarray(agent_cell), jnp.asarray(cells))
+    def unlike(self, known: Schema | None, found: Schema, recordings: Sequence[Recording]) -> Iterator[str]:
+        config = self.network.config
+        if any(each.size != (config.size, config.size) for each in recordings):
+            sizes = sorted({each.size for each in recordings})
+            told = ", ".join(f"{rows}×{cols}" for rows, cols in sizes[:3]) + (", …" if len(sizes) > 3 else "")
+            yield f"size: it knows {config.size}×{config.size}, found {told}"
+        if not set(found.kinds) <= set(letters(config)):
+            yield from other_names("objects", letters(config), found.kinds)
+        elif any(len(set(each.objects)) < len(each.objects) for each in recordings):
+            yield "objects: it knows one of each, found several with a letter"
+        if not set(found.action_names) <= set(ACTIONS):
+            yield from other_names("actions", ACTIONS, found.action_names)
+        elif any((each.actions < 0).any() for each in recordings):
+            yield "actions: it knows every one, found unknown ones"
+        if found.headed:
+            yield "headings: it knows none, found some"
+        if config.heads != BEHAVIOUR:
+            yield from other_names("heads", config.heads, BEHAVIOUR)
+        if config.character != "episodes" or config.mental:
+            net = "a mental net" if config.mental else f"a character net for {config.character}"
+            yield f"nets: it has {net}, and whole past episodes are what there is"

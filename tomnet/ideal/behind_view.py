@@ -11,6 +11,8 @@ What is not seen is summed over, each part by what is known of it:
 Walls are always seen.
 """
 
+import math
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -20,7 +22,7 @@ from scipy.special import logsumexp
 
 from ..agents.planner import Planner
 from ..episodes.episode import ACTION_COUNT, NONE, Episode
-from ..episodes.observer_view import MissedSteps, NearObjectsOnly, NoisyActions, SeesAll
+from ..episodes.observer_view import KnownView
 from ..support.errors import BadSetting
 from ..support.trees import pick
 from ..world.gridworld import World
@@ -29,7 +31,6 @@ from .inverse_planning import InversePlanner
 from .markov_chain import chain_of
 from .paths import Paths, choices, policy, standing_cells
 
-KnownView = SeesAll | MissedSteps | NoisyActions | NearObjectsOnly
 IMPOSSIBLE = 1e-30  # probability of what no way through a gap explains, not even with lapses
 
 
@@ -45,15 +46,15 @@ class BehindView(eqx.Module):
 
     def __check_init__(self):
         # whatever was eaten would have to be guessed, and hardly any completion has it there
-        if isinstance(self.view, NearObjectsOnly) and self.view.reach < 1:
-            raise BadSetting("NearObjectsOnly.reach", self.view.reach, "no object is ever in sight")
+        if self.view.sight() < 1:
+            raise BadSetting("NearObjectsOnly.reach", self.view.sight(), "no object is ever in sight")
 
     def posterior(
         self, key: Key[Scalar, ""], past: Episode, past_real: Bool[Array, "agent past"]
     ) -> Float[Array, "agent particle"]:
         """The log-probability of each particle given past episodes that came through the view."""
-        reach = self.view.reach if isinstance(self.view, NearObjectsOnly) else self.planner.world.size
-        completed = _complete_all(key, past, jnp.int32(reach), self.completions)
+        reach = jnp.int32(min(self.view.sight(), self.planner.world.size))
+        completed = _complete_all(key, past, reach, self.completions)
         return self.planner.weigh((past, completed), past_real, self._likelihoods)
 
     def _likelihoods(self, seen: tuple[Episode, np.ndarray]) -> Float[np.ndarray, "episode particle"]:
@@ -65,7 +66,7 @@ class BehindView(eqx.Module):
         number, object_cells = levels[:, 0], levels[:, 1:]
         on_levels = eqx.tree_at(lambda e: e.object_cells, pick(episodes, number), object_cells[:, None])
         # who only lacks objects has seen the way as it was
-        near = isinstance(self.view, NearObjectsOnly)
+        near = math.isfinite(self.view.sight())
         likelihoods = self.planner.of_episodes(on_levels) if near else self._of_steps(on_levels)
         return logsumexp(likelihoods[which.reshape(count, each)], axis=1) - np.log(each)
 
@@ -74,8 +75,7 @@ class BehindView(eqx.Module):
         world, agents = self.planner.world, self.planner.agents
         paths = find_all_paths(seen.walls, seen.object_cells[:, 0], world)
         steps = Steps(seen.agent_cells, seen.actions, seen.length)
-        mistaken = self.view.probability if isinstance(self.view, NoisyActions) else 0.0
-        forecast = _StepsLikelihood(jnp.float32(mistaken), self.planner.lapse)
+        forecast = _StepsLikelihood(jnp.float32(self.view.mistaken()), self.planner.lapse)
         everyone = np.ones((len(seen.length), agents.move_cost.shape[0]), bool)
         _, plans, of_plan = forecast_each_plan(forecast, paths, agents, steps, everyone, world)
         return of_plan[plans]

@@ -118,7 +118,7 @@ def _forecasts(
     rollouts: int,
     any_time: bool,
 ) -> Forecast:
-    """Of each query; their numbers give each rollouts of its own, in whatever company it is asked."""
+    """Of each query; their numbers give each rollouts of its own, whichever others are asked beside it."""
     acting = agent.ready()
 
     def one(number: Int[Array, ""], recent: Episode, query: QueryState) -> Forecast:

@@ -155,7 +155,7 @@ class InversePlanner(eqx.Module):
 
     def preferred_object(self, log_weights: Float[Array, "agent particle"]) -> Float[Array, "agent object"]:
         """The posterior probability that each object is the one the agent values most."""
-        prefers = jax.nn.one_hot(self.agents.object_rewards.argmax(-1), self.world.objects)
+        prefers = jax.nn.one_hot(self.agents.preferred, self.world.objects)
         return jnp.exp(log_weights) @ prefers
 
     def distances(self, query: QueryState) -> Float[Array, "agent object"]:

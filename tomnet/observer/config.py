@@ -11,6 +11,7 @@ from .layers import Normalise, ReadOut
 BEHAVIOUR = ("action", "consumption", "successor")
 HEADS = (*BEHAVIOUR, "belief")
 Character = Literal["episodes", "snapshots", "sequence", "none"]
+DEEPEST = 999  # layers are made one by one: a file that asks for a billion would never be through
 WORDS = {"character": Character, "normalise": Normalise, "character_read_out": ReadOut, "read_out": ReadOut}
 
 
@@ -57,6 +58,8 @@ class ObserverConfig:
             plain = name == "torso_depth" and self.torso_plain
             if getattr(self, name) < 1 or (not plain and getattr(self, name) % 2 == 0):
                 raise BadSetting(f"ObserverConfig.{name}", getattr(self, name), "a resnet's depth is odd: 1 + pairs")
+            if getattr(self, name) > DEEPEST:
+                raise BadSetting(f"ObserverConfig.{name}", getattr(self, name), f"must be at most {DEEPEST}")
 
     @property
     def state_planes(self) -> int:

@@ -9,6 +9,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from ..episodes.episode import ACTION_COUNT, Episode, QueryState, Snapshot
 from ..episodes.history import History
+from ..support.mesh import spread
 from ..support.trees import pick
 
 
@@ -47,7 +48,7 @@ class PackedFrames(eqx.Module):
     step_real: Bool[Array, "episode time"]
 
     def unpack(self, features: Float[Array, "frame *feature"]) -> Float[Array, "episode time *feature"]:
-        return features[self.slot]
+        return spread(features[self.slot])
 
 
 def pack(seen: Episode | Snapshot, real: Bool[Array, "episode"], capacity: int, dtype=jnp.float32) -> PackedFrames:
@@ -61,7 +62,7 @@ def pack(seen: Episode | Snapshot, real: Bool[Array, "episode"], capacity: int, 
     index = jnp.nonzero(flat, size=capacity, fill_value=0)[0]
     episode, moment = index // time, index % time
     pair = pick(seen, episode) if isinstance(seen, Snapshot) else seen.pairs(episode, moment)
-    planes = jax.vmap(pair_planes, in_axes=(0, None))(pair, dtype)
+    planes = spread(jax.vmap(pair_planes, in_axes=(0, None))(pair, dtype))
     slot = jnp.clip(jnp.cumsum(flat) - 1, 0, capacity - 1).reshape(step_real.shape)
     filled = jnp.arange(capacity) < flat.sum()
     # padding may hold any number, a missed step has no cell, and looking up one that is not there gives NaN, which no

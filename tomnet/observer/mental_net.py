@@ -4,27 +4,19 @@ A resnet on each frame, a convolutional LSTM over time, a convolution on its out
 yet the map is zero. One pass over an episode gives the maps at all times that are asked about.
 """
 
-from typing import NamedTuple
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key, Scalar
 
+from ..support.mesh import spread
 from .config import ObserverConfig
-from .convolution import convolve_in_loop
 from .frames import WAVE, PackedFrames, spatialise
 from .layers import Convolution, ResNet, remembering
+from .recurrence import Memory, rearranged, step, steps
 
 Maps = Float[Array, "agent*query row col channel"]
-
-
-class Memory(NamedTuple):
-    """The state of the LSTM, for each agent."""
-
-    hidden: Float[Array, "agent row col channel"]
-    cell: Float[Array, "agent row col channel"]
 
 
 class MentalNet(eqx.Module):
@@ -70,7 +62,7 @@ class MentalNet(eqx.Module):
         if memory is None:
             nothing = jnp.zeros((*looked.shape[:3], self.channels))
             memory = Memory(nothing.astype(looked.dtype), nothing)
-        return _updated(memory, looked, self.remember.kernel.astype(looked.dtype))
+        return step(memory, looked, self.remember.kernel.astype(looked.dtype))
 
     def read(self, memory: Memory) -> Float[Array, "agent row col output"]:
         """The map that it gives; with a bottleneck, twice as many channels."""
@@ -85,42 +77,30 @@ class MentalNet(eqx.Module):
     ) -> Maps:
         """The LSTM over time, those who acted longest first: whoever is done costs nothing in later stretches."""
         order = jnp.argsort(-packed.step_real.sum(1))
-        hidden = jnp.zeros((len(order), *looked.shape[1:3], self.channels), looked.dtype)
-        cell = jnp.zeros(hidden.shape, jnp.float32)
+        rank = _inverse(order)[:, None]
+        waves = tuple(max(waves[wave:]) for wave in range(len(waves)) if waves[wave])  # nobody comes back who was done
+        times = [slice(wave * WAVE, (wave + 1) * WAVE) for wave in range(len(waves))]
+        slots, real = (
+            [each[order[:width], during].T for width, during in zip(waves, times)]
+            for each in (packed.slot, packed.step_real)
+        )
         kernel = self.remember.kernel.astype(looked.dtype)
-
-        def step(memory, now):
-            hidden, cell = memory
-            slot, real = now
-            new = _updated(Memory(hidden, cell), looked[slot], kernel)
-            real = real[:, None, None, None]
-            hidden = jnp.where(real, new.hidden, hidden)
-            return (hidden, jnp.where(real, new.cell, cell)), hidden
-
+        blank = jnp.zeros((len(order), *looked.shape[1:3], self.channels), looked.dtype)
+        memory = Memory(blank, blank.astype(jnp.float32))
         # what was remembered after every step: training keeps it for the gradient anyway, and to look up a few of
         # these maps costs less than to choose among them at every step
-        remembered = [hidden[:1]]  # nothing, before the first
-        for wave, width in enumerate(waves):
-            if width == 0:
-                break
-            rows, times = order[:width], slice(wave * WAVE, (wave + 1) * WAVE)
-            now = (packed.slot[rows, times].T, packed.step_real[rows, times].T)
-            (front, front_cell), after = jax.lax.scan(step, (hidden[:width], cell[:width]), now)
+        remembered = [blank[:1]]  # nothing, before the first
+        if waves:
+            looked = rearranged(
+                looked, jnp.concatenate([slot.reshape(-1) for slot in slots]), _back(packed, rank, waves)
+            )
+        for slot, is_real in zip(slots, real):
+            now, looked = jnp.split(looked, [slot.size])
+            memory = Memory(*(each[: slot.shape[1]] for each in memory))
+            now = spread(now.reshape(*slot.shape, *now.shape[1:]), axis=1)
+            after, memory = steps(kernel, now, is_real, memory)
             remembered.append(after.reshape(-1, *after.shape[2:]))
-            hidden = jnp.concatenate([front, hidden[width:]])
-            cell = jnp.concatenate([front_cell, cell[width:]])
-        place = _place(_inverse(order)[:, None], query_times, waves)
-        return jnp.concatenate(remembered)[place.reshape(-1)]
-
-
-def _updated(
-    memory: Memory, looked: Float[Array, "agent row col gate"], kernel: Float[Array, "3 3 channel gate"]
-) -> Memory:
-    """One step of the LSTM, from what is seen and what is remembered."""
-    gates = (looked + convolve_in_loop(memory.hidden, kernel)).astype(jnp.float32)
-    write, forget, read, value = jnp.split(gates, 4, -1)
-    cell = jax.nn.sigmoid(forget) * memory.cell + jax.nn.sigmoid(write) * jnp.tanh(value)
-    return Memory((jax.nn.sigmoid(read) * jnp.tanh(cell)).astype(memory.hidden.dtype), cell)
+        return jnp.concatenate(remembered)[_place(rank, query_times, waves).reshape(-1)]
 
 
 def _place(
@@ -131,6 +111,14 @@ def _place(
     start = 1 + WAVE * (np.cumsum(width) - width)
     wave, step = jnp.divmod(time - 1, WAVE)
     return jnp.where(time > 0, jnp.asarray(start)[wave] + step * jnp.asarray(width)[wave] + rank, 0)
+
+
+def _back(packed: PackedFrames, rank: Int[Array, "agent 1"], waves: tuple[int, ...]) -> Int[Array, "frame"]:
+    """Where, among all that is looked at, each frame stands; -1: nowhere, it is none."""
+    times = jnp.broadcast_to(1 + jnp.arange(packed.slot.shape[1]), packed.slot.shape)
+    none = len(packed.real)
+    slot = jnp.where(packed.step_real, packed.slot, none)
+    return jnp.full(none, -1).at[slot].set(_place(rank, times, waves) - 1, mode="drop")
 
 
 def _inverse(order: Int[Array, "agent"]) -> Int[Array, "agent"]:

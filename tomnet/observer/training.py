@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jax.sharding import Mesh
 from jaxtyping import Array, Float, Int, Key, Scalar
 
 from ..episodes.encounter import Encounter
@@ -23,13 +24,14 @@ from ..support.errors import BadSetting, TomnetError
 from ..support.identity import plain
 from ..support.interrupts import Interrupted, stop_requests
 from ..support.json_files import append_jsonl, truncate_jsonl
+from ..support.mesh import check_divides, in_memory, over, spread
 from ..support.named_arrays import named_arrays, with_arrays
 from ..support.precision import usual_dtype
+from ..support.processes import anyone, by_the_first, is_first, locked
 from ..support.progress import Progress
 from ..support.run_folder import CHECKPOINT, METRICS, Run, enter_run
-from ..support.run_lock import RunLock
 from ..support.streams import HELD_OUT_STREAM, NOISE_STREAM, TRAIN_STREAM, WEIGHT_STREAM, stream
-from ..support.trees import pick, stack
+from ..support.trees import on_device, on_host, pick, stack
 from .bottleneck import annealed
 from .checkpoint import load_observer, load_state, save_observer, save_state
 from .config import ObserverConfig
@@ -56,6 +58,7 @@ class TrainingConfig:
     currents: int = 1  # current episodes of an agent, which share its past
     queries: int = 1  # about each current episode, at times of their own
     swap_probability: float | None = None  # in current episodes, weighted back; None: as the world has it
+    after_subgoal: float = 1.0  # how often the first steps after it are asked about, beside any others
     reduction: Reduction = "sum"  # of a head's losses over objects and discounts
     learning_rate: float = 1e-3
     chunk: int = 20  # steps between two looks at the clock, the loss and the checkpoint
@@ -76,6 +79,11 @@ class TrainingConfig:
         if self.swap_probability is not None and not 0 < self.swap_probability < 1:
             why = "must lie between 0 and 1: what the world may do, swap or not, must stay possible"
             raise BadSetting("TrainingConfig.swap_probability", self.swap_probability, why)
+        if not 0 < self.after_subgoal < float("inf"):
+            raise BadSetting("TrainingConfig.after_subgoal", self.after_subgoal, "must be above 0")
+        if self.after_subgoal != 1 and self.swap_probability is None:
+            why = "goes with a swap_probability: it is there for what follows a swap"
+            raise BadSetting("TrainingConfig.after_subgoal", self.after_subgoal, why)
         if self.reduction not in get_args(Reduction):
             raise BadSetting("TrainingConfig.reduction", repr(self.reduction), "must be 'sum' or 'mean'")
 
@@ -118,7 +126,7 @@ def train_step(
 ) -> tuple[TrainingState, dict[str, Float[Array, ""]]]:
     """One step of Adam on one batch of encounters; the losses before it. Posteriors are drawn from by a key that is
     this step's own."""
-    noise_key = jax.random.fold_in(key, state.step)
+    noise_key, batch = jax.random.fold_in(key, state.step), spread(batch)
 
     def loss_of(observer: ToMnet):
         reading, observer = observer.read(
@@ -199,13 +207,15 @@ def train(
     resume: bool = False,
     start: ToMnet | None = None,
     title: str = "observer",
+    mesh: Mesh | None = None,
 ) -> ToMnet:
     """Trains one observer in a run folder and returns it. With `resume`, goes on from the last checkpoint.
 
     `sample(key, count)` draws that many encounters, with fresh agents each time; `sample_held_out` draws those it is
     looked at with, where training draws its own in some other way. `identity` is what else its weights depend on, such
     as whom it meets; `about` is all the rest worth knowing. A `start` is an observer of the same shape, whose weights
-    are the first; what they are worth before any step is the first row of the metrics.
+    are the first; what they are worth before any step is the first row of the metrics. On a `mesh` of devices, each
+    has its share of a step's encounters.
 
     >>> world = tomnet.World(size=3, objects=1, max_walls=0, step_limit=1)
     >>> def sample(key, count):
@@ -223,28 +233,34 @@ def train(
     """
     identity = identity or {}
     settings = {"observer": plain(config), "training": plain(training), "seed": seed} | identity
-    with RunLock(folder), stop_requests() as stopped:
+    check_divides(mesh, training.batch // training.currents, "the agents of a batch")
+    less = f"more devices share it out, TrainingConfig.batch = {training.batch // 2} halves it"
+    with locked(folder), stop_requests() as stopped, over(mesh), in_memory("batch", training.batch, less):
         kept = (folder / OBSERVER).exists()
-        run = enter_run(folder, Run("observer", settings, about), resume=resume, finished=kept)
+        new = Run("observer", settings, about)
+        run = by_the_first(lambda: enter_run(folder, new, resume=resume, finished=kept)) or new
         if kept:
             return load_observer(folder / OBSERVER)[0]
         state, seconds = _state_in(folder, first_state(config, training, seed, start))
         done = int(state.step)
 
         def checkpoint():
-            save_state(folder / CHECKPOINT, state, {"seconds": seconds})
+            by_the_first(lambda: save_state(folder / CHECKPOINT, state, {"seconds": seconds}))
+
+        def log(row: dict[str, Any]):
+            by_the_first(lambda: append_jsonl(folder / METRICS, row))
 
         with Progress(title, training.steps, done) as progress:
             if done < training.steps:
-                sample = eqx.filter_jit(sample)
-                looked_at = sample if sample_held_out is None else eqx.filter_jit(sample_held_out)
+                sample = eqx.filter_jit(shared_out(sample, mesh))
+                looked_at = sample if sample_held_out is None else eqx.filter_jit(shared_out(sample_held_out, mesh))
                 held_out = looked_at(stream(seed, HELD_OUT_STREAM), training.held_out)
                 glimpse = pick(held_out, slice(8)).one_by_one()
                 held_out = held_out.one_by_one()
                 usual = usual_capacity(draw_chunk(sample, training, 0, seed).one_by_one().history, training.batch)
                 if start is not None and not done:
                     before = {"step": 0} | training.met_after(0)
-                    append_jsonl(folder / METRICS, before | {"held_out": held_out_losses(state.observer, held_out)})
+                    log(before | {"held_out": held_out_losses(state.observer, held_out)})
             started, saved = time.monotonic() - seconds, time.monotonic()
             while done < training.steps:
                 chunk, good = done // training.chunk, state
@@ -263,17 +279,26 @@ def train(
                     checkpoint()
                     raise Diverged(f"{title}: a loss is not finite {where}; the last good weights are in {folder}")
                 done = step
-                append_jsonl(folder / METRICS, row)
+                log(row)
                 progress.advance(done, losses)
-                if stopped.is_set():
+                if anyone(stopped.is_set()):
                     checkpoint()
                     raise Interrupted(f"interrupted at step {done} of {training.steps}; --resume goes on from there")
-                if done >= training.steps or time.monotonic() - saved > training.checkpoint_seconds:
+                if anyone(done >= training.steps or time.monotonic() - saved > training.checkpoint_seconds):
                     checkpoint()
                     saved = time.monotonic()
         told = run.origin | identity | {"training": plain(training), "seconds": round(seconds, 1), "seed": seed}
-        save_observer(folder / OBSERVER, state.observer, told)
-    return state.observer
+        by_the_first(lambda: save_observer(folder / OBSERVER, state.observer, told))
+    return state.observer if mesh is None else on_device(on_host(state.observer))
+
+
+def shared_out(sample: Sample, mesh: Mesh | None) -> Sample:
+    """The same encounters, each drawn on the device that learns from it."""
+    return sample if mesh is None else eqx.Partial(_shared_out, sample=sample)
+
+
+def _shared_out(key: Key[Scalar, ""], count: int, sample: Sample) -> Encounter:
+    return spread(sample(key, count))
 
 
 def _state_in(folder: Path, first: TrainingState) -> tuple[TrainingState, float]:
@@ -282,7 +307,8 @@ def _state_in(folder: Path, first: TrainingState) -> tuple[TrainingState, float]
     if (folder / CHECKPOINT).exists():
         state, header = load_state(folder / CHECKPOINT, first)
         seconds = header["seconds"]
-    truncate_jsonl(folder / METRICS, lambda row: row["step"] <= int(state.step) != 0)
+    if is_first():
+        truncate_jsonl(folder / METRICS, lambda row: row["step"] <= int(state.step) != 0)
     return state, seconds
 
 

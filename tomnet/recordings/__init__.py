@@ -5,6 +5,7 @@ any named actions, a heading where agents have one. It is plain numpy; only what
 
     recording     the type, and the one check that everything passes
     moves         what named actions do, and which action explains a step
+    events        what steps do to objects
     transcript    an episode as people write it down, and back: what `text` and `jsonl` share
     text, jsonl, shards, minari     the formats
     folder        everything in a file or folder, read one by one; what is broken is told and the rest still read

@@ -8,7 +8,8 @@ import numpy as np
 
 from ..episodes.episode import NONE, Episode
 from ..world.gridworld import ACTIONS
-from .recording import UNKNOWN, BadRecording, Recording, said
+from .bad_recording import BadRecording, said
+from .recording import UNKNOWN, Recording
 
 
 def to_episodes(recordings: Sequence[Recording], size: int, objects: Sequence[str], *, least_time: int = 1) -> Episode:

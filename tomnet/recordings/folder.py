@@ -15,7 +15,8 @@ from ..support.array_files import FOREIGN_MAGIC
 from ..support.errors import BadFile, BadSetting, MissingExtra, TomnetError, nearest
 from ..support.files import FilePath, check_is_new, new_folder, write_atomically
 from . import jsonl, minari, shards, text
-from .recording import BadRecording, Recording, said
+from .bad_recording import BadRecording, said
+from .recording import Recording
 
 FORMATS = {"text": text.SUFFIX, "jsonl": jsonl.SUFFIX, "safetensors": shards.SUFFIX}
 LARGEST_FILES = {text.SUFFIX: text.LARGEST_FILE, jsonl.SUFFIX: 2**33, shards.SUFFIX: shards.LARGEST_FILE}
@@ -77,7 +78,7 @@ def scan(path: FilePath, skip: Callable[[Path], None] = lambda path: None) -> It
 def _walk(root: Path, skip: Callable[[Path], None]) -> Iterator[tuple[Path, str] | TomnetError]:
     """Files and whose they are: of the folder that they lie in."""
     if minari.is_dataset(root) or not root.is_dir():
-        yield root, root.resolve().parent.name
+        yield root, Path(os.path.realpath(root)).parent.name  # `resolve` raises where a link leads to itself
         return
     real = os.path.realpath(root)
     for path in _entries(root):

@@ -13,8 +13,10 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import Any
 
-from .recording import ACTIONS, MOST_STEPS, BadRecording, Recording, check_action_names, check_name, said
-from .transcript import UNKNOWN_WORD, Event, Step, Transcript, to_recording, to_transcript
+from .bad_recording import BadRecording, said
+from .events import Event
+from .recording import ACTIONS, MOST_STEPS, Recording, check_action_names, check_name
+from .transcript import UNKNOWN_WORD, Step, Transcript, to_recording, to_transcript
 
 SUFFIX = ".jsonl"
 LONGEST_LINE = 4 * 2**20  # bytes

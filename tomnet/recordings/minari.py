@@ -17,7 +17,8 @@ import numpy as np
 
 from ..support.errors import BadFile, MissingExtra, TomnetError, needs_extra
 from . import minigrid
-from .recording import MOST_ACTIONS, MOST_STEPS, BadRecording, Recording, check_action_names, said
+from .bad_recording import BadRecording, said
+from .recording import MOST_ACTIONS, MOST_STEPS, Recording, check_action_names
 from .scene import Recorder, Scene
 
 METADATA, MAIN_FILE = "metadata.json", "main_data.hdf5"

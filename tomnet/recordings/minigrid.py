@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from .recording import HEADINGS, BadRecording, said
+from .bad_recording import BadRecording, said
+from .recording import HEADINGS
 from .scene import Cell, Scene
 
 ACTIONS = ("turn-left", "turn-right", "forward", "pickup", "drop", "toggle", "done")  # in MiniGrid's order

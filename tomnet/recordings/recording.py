@@ -6,13 +6,12 @@ same door. Later code may index with what it finds in here without looking again
 
 import re
 from dataclasses import dataclass, fields, replace
-from os import PathLike
 from typing import Any, no_type_check
 
 import numpy as np
 from jaxtyping import Bool, Int
 
-from ..support.errors import TomnetError
+from .bad_recording import BadRecording, said
 
 ACTIONS = ("up", "down", "left", "right", "stay")  # what a recording without named actions has
 HEADINGS = ("up", "right", "down", "left")  # clockwise, so that a turn to the right is one further
@@ -29,49 +28,6 @@ LONGEST_NAME, NAME_BYTES = 100, 240  # file systems allow 255 bytes, of which th
 
 ACTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,31}")
 RESERVED = ("took", "moved", "gone", "nothing")  # words of the text format
-
-
-class BadRecording(TomnetError):
-    """What is wrong with a recording: where, in which field, what was expected there and what was found.
-
-    `ann/003.txt, line 7: action: expected one of up, down, left, right, stay, found 'jump'`
-    """
-
-    def __init__(
-        self,
-        field: str,
-        expected: str,
-        found: object,
-        *,
-        path: str | PathLike[str] | None = None,
-        line: int | None = None,
-        step: int | None = None,
-    ):
-        self.field, self.expected, self.found = field, expected, _short(found)
-        self.path, self.line, self.step = path, line, step
-        step_says = f" after step {step + 1}" if step is not None and line is None else ""
-        self.why = f"{field}{step_says}: expected {expected}, found {self.found}"
-        where = [str(path)] * (path is not None) + [f"line {line}"] * (line is not None)
-        super().__init__(": ".join([", ".join(where)] * bool(where) + [self.why]))
-
-    def at(self, path: str | PathLike[str] | None = None, line: int | None = None) -> "BadRecording":
-        """The same fault, with where it was found; what is known already stays."""
-        path, line = self.path if self.path is not None else path, self.line if self.line is not None else line
-        return BadRecording(self.field, self.expected, _Said(self.found), path=path, line=line, step=self.step)
-
-
-class _Said(str):
-    """Words of our own rather than a value that came from outside."""
-
-
-def said(words: str) -> str:
-    """What was found, in words: printed as it stands, where a value would be quoted."""
-    return _Said(words)
-
-
-def _short(found: object) -> str:
-    text = found if isinstance(found, _Said) else repr(found)
-    return text if len(text) <= 80 else text[:79] + "…"
 
 
 @no_type_check  # whoever makes one is answered by `check`, in tests too

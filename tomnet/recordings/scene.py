@@ -8,6 +8,7 @@ from typing import Any, no_type_check
 import numpy as np
 from jaxtyping import Bool
 
+from .bad_recording import BadRecording, said
 from .recording import (
     HEADINGS,
     LARGEST_SIDE,
@@ -15,10 +16,8 @@ from .recording import (
     MOST_STEPS,
     NOTHING,
     NOWHERE,
-    BadRecording,
     Recording,
     check_letter,
-    said,
 )
 
 Cell = tuple[int, int]

@@ -13,7 +13,8 @@ import numpy as np
 
 from ..support.array_files import load_arrays, save_arrays, stored_format
 from ..support.errors import TomnetError
-from .recording import DTYPES, LARGEST_SIDE, MOST_STEPS, BadRecording, Recording, said
+from .bad_recording import BadRecording, said
+from .recording import DTYPES, LARGEST_SIDE, MOST_STEPS, Recording
 
 SUFFIX = ".safetensors"
 FORMAT, VERSION = "tomnet recordings", 1

@@ -13,8 +13,9 @@ import numpy as np
 
 from ..support.errors import BadFile
 from . import text
+from .bad_recording import BadRecording
 from .moves import Moves, Place
-from .recording import ACTIONS, AGENT, FREE, HEADINGS, MOST_STEPS, SUBGOAL, WALL, BadRecording, Recording
+from .recording import ACTIONS, AGENT, FREE, HEADINGS, MOST_STEPS, SUBGOAL, WALL, Recording
 from .scene import Recorder, Scene
 from .transcript import Transcript, check_heading, check_level, expected_action
 

@@ -18,8 +18,10 @@ A line of steps is an action, the cell reached (`row col`, counted from 0), or b
 
 from pathlib import Path
 
-from .recording import ACTIONS, BadRecording, Recording, said
-from .transcript import Event, Step, Transcript, to_recording, to_transcript
+from .bad_recording import BadRecording, said
+from .events import Event
+from .recording import ACTIONS, Recording
+from .transcript import Step, Transcript, to_recording, to_transcript
 
 SUFFIX = ".txt"
 LARGEST_FILE = 2**20  # bytes; the longest episode fits several times

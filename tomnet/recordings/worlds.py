@@ -14,8 +14,9 @@ from ..episodes.store import load_episodes
 from ..support.errors import BadFile
 from ..world.gridworld import ABSENT, ACTIONS, State, World, step
 from ..world.levels import LETTERS, reset, symbols
+from .bad_recording import BadRecording, said
 from .moves import action_number
-from .recording import LARGEST_SIDE, MOST_STEPS, NOWHERE, BadRecording, Recording, episode_name, said
+from .recording import LARGEST_SIDE, MOST_STEPS, NOWHERE, Recording, episode_name
 from .scene import Recorder, Scene
 
 _reset, _step = eqx.filter_jit(reset), eqx.filter_jit(step)

@@ -95,7 +95,8 @@ def _counts(claims: Iterable[Mapping[str, Any]]) -> str:
 
 def summary_table(results: Mapping[str, Any], page: str = "", seeds: Seeds | None = None) -> str:
     """A line for each experiment, with links into `page`, where that is another one, or with what decides its number.
-    Without observers there is nothing to evaluate: they are trained by `run`."""
+    Without observers there is nothing to evaluate: they are trained by `run`. Elsewhere it is brief: one number, whose
+    interval is in the page."""
     kept = _of_seeds(results, seeds)
     columns = ("figure", "command", "verdicts", "the number that counts", *(() if page else ("its rule",)))
     rows = [columns, ("---",) * len(columns)]
@@ -109,7 +110,7 @@ def summary_table(results: Mapping[str, Any], page: str = "", seeds: Seeds | Non
         verdicts = _counts(own.values()) + all_on_seeds(found, kept[experiment.name])
         rule = () if page else (own[id]["decided_by"] if known else NOTHING,)
         rows.append((figures, f"`tomnet {'evaluate' if found else 'run'} {experiment.name}`", verdicts, number, *rule))
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return "\n".join(" | ".join(row) if page else f"| {' | '.join(row)} |" for row in rows)
 
 
 def readme_with(results: Mapping[str, Any], readme: str, page: str, seeds: Seeds | None = None) -> str:
@@ -165,9 +166,10 @@ def _claim(id: str, claim: Mapping[str, Any], seeds: Mapping[str, SeedResult]) -
 
 
 def _number(claim: Mapping[str, Any], brief: bool = False) -> str:
-    """With its unit; `brief`ly, without what the unit adds after a comma."""
-    unit = claim["unit"].split(",")[0] if brief else claim["unit"]
-    return f"**{measured(claim['value'], claim['interval'])}** {unit}"
+    """With its interval and its unit; `brief`ly, without the one and what the other adds after a comma."""
+    if brief:
+        return f"**{number_text(claim['value'])}** {claim['unit'].split(',')[0]}"
+    return f"**{measured(claim['value'], claim['interval'])}** {claim['unit']}"
 
 
 def measured(value: float | str | None, interval: Sequence[float | str | None] | None) -> str:

@@ -12,6 +12,7 @@ from .errors import BadFile, TomnetError
 FilePath = str | os.PathLike[str]
 
 TEMPORARY_SUFFIX = ".tomnet-tmp"
+LARGEST_FILE = 2**33  # bytes; nothing that tomnet writes comes near, and a sparse file can claim any size
 
 
 def read_whole(path: Path) -> bytes:
@@ -19,9 +20,13 @@ def read_whole(path: Path) -> bytes:
     try:
         if path.exists() and not path.is_file():
             raise BadFile(path, "not a file")
+        if path.stat().st_size > LARGEST_FILE:
+            raise BadFile(path, f"expected up to {LARGEST_FILE} bytes, found {path.stat().st_size}")
         return path.read_bytes()
     except OSError as error:
         raise BadFile(path, (error.strerror or str(error)).lower()) from error
+    except MemoryError as error:
+        raise BadFile(path, f"its {path.stat().st_size} bytes do not fit into memory") from error
 
 
 def write_atomically(path: FilePath, data: bytes | bytearray, *, previous: Path | None = None) -> None:

@@ -60,7 +60,12 @@ def truncate_jsonl(path: FilePath, keep: Callable[[dict[str, Any]], bool]) -> No
     """Keep only some rows, as when a run resumes from a checkpoint older than its last metrics."""
     path = Path(path)
     if path.exists():
-        kept = [json.dumps(row) + "\n" for row in read_jsonl(path) if keep(row)]
+        try:
+            kept = [json.dumps(row) + "\n" for row in read_jsonl(path) if keep(row)]
+        except (KeyError, TypeError) as error:  # JSON, but a row that this log never had
+            raise BadFile(
+                path, "damaged: a row is not as it was written", "without the file, the run goes on"
+            ) from error
         write_atomically(path, "".join(kept).encode())
 
 

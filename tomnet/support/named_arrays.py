@@ -8,14 +8,16 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import NamedSharding
 
 from .errors import BadFile
+from .mesh import placed_as, whole
 
 
 def named_arrays(tree: Any) -> dict[str, np.ndarray]:
     """Every array of a PyTree under a readable name, such as `character_net.lstm.weight_ih`."""
     leaves = jax.tree_util.tree_leaves_with_path(eqx.filter(tree, eqx.is_array))
-    return {jax.tree_util.keystr(path).lstrip("."): np.asarray(leaf) for path, leaf in leaves}
+    return {jax.tree_util.keystr(path).lstrip("."): whole(leaf) for path, leaf in leaves}
 
 
 def digest_of(tree: Any) -> str:
@@ -28,7 +30,8 @@ def digest_of(tree: Any) -> str:
 
 
 def with_arrays(template: Any, arrays: dict[str, np.ndarray], path: Path) -> Any:
-    """The template with its arrays replaced by those of a file, whose names and shapes must match."""
+    """The template with its arrays replaced by those of a file, whose names and shapes must match; they are put where
+    those of the template are."""
     shapes, static = eqx.partition(template, lambda leaf: eqx.is_array(leaf) or isinstance(leaf, jax.ShapeDtypeStruct))
     leaves, structure = jax.tree_util.tree_flatten_with_path(shapes)
     expected = {jax.tree_util.keystr(name).lstrip("."): leaf for name, leaf in leaves}
@@ -38,5 +41,10 @@ def with_arrays(template: Any, arrays: dict[str, np.ndarray], path: Path) -> Any
     for name, leaf in expected.items():
         if leaf.shape != arrays[name].shape:
             raise BadFile(path, f"{name} has shape {arrays[name].shape}, the network needs {leaf.shape}")
-    restored = [jnp.asarray(arrays[name], leaf.dtype) for name, leaf in expected.items()]
+    restored = [_put(arrays[name], leaf) for name, leaf in expected.items()]
     return eqx.combine(jax.tree_util.tree_unflatten(structure, restored), static)
+
+
+def _put(array: np.ndarray, like: Any) -> jax.Array:
+    on_mesh = isinstance(getattr(like, "sharding", None), NamedSharding)
+    return placed_as(array, like) if on_mesh else jnp.asarray(array, like.dtype)

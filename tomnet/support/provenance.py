@@ -12,7 +12,8 @@ import jax
 from .. import __version__
 
 
-def provenance() -> dict[str, Any]:
+def provenance(devices: int = 1) -> dict[str, Any]:
+    """Of work on so many devices."""
     device = jax.devices()[0]
     return {
         "tomnet": __version__,
@@ -20,9 +21,16 @@ def provenance() -> dict[str, Any]:
         "jax": version("jax"),
         "equinox": version("equinox"),
         "device": device.device_kind if device.platform != "cpu" else f"CPU ({platform.machine()})",
-        "cores": len(os.sched_getaffinity(0)),  # on the CPU, XLA's rounding depends on the number of threads
+        "cores": len(os.sched_getaffinity(0)),
+        "threads": threads(),  # on the CPU, XLA's rounding depends on their number
         "commit": _commit(),
-    }
+    } | ({"devices": devices, "processes": jax.process_count()} if devices > 1 else {})
+
+
+def threads() -> int:
+    """Of XLA's pool on the CPU: one for each core that the process may use, unless NPROC says otherwise."""
+    told = os.environ.get("NPROC", "")
+    return int(told) if told.isdecimal() and int(told) else len(os.sched_getaffinity(0))
 
 
 def _commit() -> str | None:

@@ -6,6 +6,8 @@ metrics.jsonl            how it went so far
 """
 
 import dataclasses
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +20,7 @@ from .typed_json import Misfit, from_json
 CONFIG, CHECKPOINT, METRICS = "config.json", "checkpoint.safetensors", "metrics.jsonl"
 VERSION = 1
 ELSEWHERE = "--out names another folder"
+ROUNDING = ("device", "threads", "jax", "devices")  # what the last bits of weights depend on, as `provenance` names it
 
 Trained = Literal["population", "observer", "fitted"]
 
@@ -66,7 +69,24 @@ def enter_run(folder: Path, new: Run, *, resume: bool, finished: bool = False) -
     other = list(differences(before.settings, new.settings))
     if other:
         raise BadFile(folder, f"holds another run: {'; '.join(other)}", ELSEWHERE)
-    return before if finished else _written(folder, dataclasses.replace(before, resumed=[*before.resumed, new.about]))
+    if finished:
+        return before
+    elsewhere = list(_changed(before.about, new.about))
+    if elsewhere:
+        bits = "the last bits of its weights may not be those of a run without a break"
+        print(f"tomnet: {folder} goes on elsewhere: {'; '.join(elsewhere)}; {bits}", file=sys.stderr, flush=True)
+    return _written(folder, dataclasses.replace(before, resumed=[*before.resumed, new.about]))
+
+
+def _changed(began: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
+    """Where a run goes on in other surroundings than those that it began in."""
+    was, here = (about.get("environment", about) for about in (began, now))
+    if not isinstance(was, dict) or not isinstance(here, dict):
+        return
+    was, here = ({"devices": 1} | environment for environment in (was, here))  # one is not told of
+    for name in ROUNDING:
+        if name in was and name in here and was[name] != here[name]:
+            yield f"{name} was {was[name]}, is {here[name]}"
 
 
 def _written(folder: Path, run: Run) -> Run:

@@ -1,4 +1,4 @@
-"""Which observer watches: the one that is named, or the pretrained one that reads these recordings and says most."""
+"""Which observer watches: the one that is named, or the pretrained one that suits these recordings best."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +7,8 @@ from .. import zoo
 from ..fit.observer import OBSERVER, is_fitted, load_fitted
 from ..observer.checkpoint import load_observer
 from ..observer.tomnet import ToMnet
-from ..recordings.recording import BadRecording, Recording
+from ..recordings.bad_recording import BadRecording
+from ..recordings.recording import Recording
 from ..support.errors import BadFile, BadSetting, TomnetError
 from .fitted import FittedWatcher
 from .pretrained import PretrainedWatcher
@@ -34,20 +35,24 @@ def reads_past(observer: ToMnet) -> bool:
 
 
 def choose(recordings: Sequence[Recording]) -> Watcher:
-    """Of the pretrained observers that read all of these: most heads, then whole episodes before snapshots of them,
-    then the longest past; the first of the list, where that leaves several."""
+    """Of the pretrained observers that read all of these: one that met their like in training before any other, then
+    most heads, then whole episodes before snapshots of them, then the longest past; the first of the list, where that
+    leaves several."""
     every = [PretrainedWatcher(name, zoo.load_named(name)) for name in zoo.names()]
     every = sorted((each for each in every if reads_past(each.observer)), key=_says, reverse=True)
-    refusals = []
+    readers, refusals = [], []
     for watcher in every:
         try:
             check_all(watcher, recordings)
         except TomnetError as why:
             refusals.append(why)
         else:
-            return watcher
-    reason = str(refusals[0]) if refusals else "the zoo is empty"
-    raise TomnetError(f"no pretrained observer reads these: {reason}; {WAY_OUT}")
+            readers.append(watcher)
+    if not readers:
+        reason = str(refusals[0]) if refusals else "the zoo is empty"
+        raise TomnetError(f"no pretrained observer reads these: {reason}; {WAY_OUT}")
+    agents = by_agent(recordings)
+    return next((each for each in readers if not any(map(each.beyond, agents))), readers[0])
 
 
 def _says(watcher: PretrainedWatcher) -> tuple[int, bool, int]:
@@ -65,3 +70,11 @@ def check_all(watcher: Watcher, recordings: Sequence[Recording]) -> None:
             raise fault.at(where) from None
         except TomnetError as fault:
             raise TomnetError(f"{where}: {fault}") from None
+
+
+def by_agent(recordings: Sequence[Recording]) -> list[list[Recording]]:
+    """Episodes of an agent are taken to have happened in the order in which they come."""
+    agents: dict[str, list[Recording]] = {}
+    for each in recordings:
+        agents.setdefault(each.agent, []).append(each)
+    return list(agents.values())

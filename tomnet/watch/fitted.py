@@ -8,7 +8,7 @@ from jaxtyping import Int
 
 from ..asking.answer import Embedding
 from ..fit.dataset import Dataset, make_dataset
-from ..fit.observer import FittedObserver, network_observer
+from ..fit.observer import FittedObserver
 from ..fit.observers import Asked
 from ..recordings.recording import Recording
 from .watcher import AgentForecast, Forecast, Heard
@@ -65,7 +65,7 @@ class FittedWatcher:
         ends = np.cumsum(lengths)[:-1]
         said = zip(np.split(observer.actions(data, asked), ends), np.split(observer.outcomes(data, asked), ends))
         counts = (before >= 0).sum(1).tolist()
-        character = network_observer(self.observer.network).embeddings(data, before[-1:])[0]
+        character = self.observer.neural.characters(data, before[-1:])[0]
         domain = self.observer.domain
         return AgentForecast(
             episodes=tuple(Forecast(count, action, taken) for count, (action, taken) in zip(counts, said)),

@@ -52,11 +52,15 @@ class PretrainedWatcher:
     def check(self, recording: Recording) -> None:
         check_fits(with_some_action(recording), self.observer.config.size, object_names(self.observer))
 
+    def beyond(self, recordings: Sequence[Recording]) -> list[str]:
+        """In what way the episodes of an agent are unlike what the observer met in training."""
+        return self._reasons(self._questions(recordings))
+
     def foretell(self, agents: Sequence[Sequence[Recording]], read: Heard) -> Iterator[AgentForecast]:
         return (self._foretell(recordings, read) for recordings in agents)
 
     def _foretell(self, recordings: Sequence[Recording], read: Heard) -> AgentForecast:
-        questions = Questions.about(recordings, self.observer.config, object_names(self.observer), self.max_past)
+        questions = self._questions(recordings)
 
         def characterise(rows: Int[np.ndarray, "row"]) -> Posterior:
             found = self._characterise(questions.history(rows))
@@ -74,14 +78,18 @@ class PretrainedWatcher:
         return AgentForecast(
             episodes=tuple(map(Forecast, counts, np.split(action, ends), np.split(taken, ends))),
             character=Embedding.of(last),
-            beyond=tuple(dict.fromkeys(self._reasons(questions))),
+            beyond=tuple(self._reasons(questions)),
         )
+
+    def _questions(self, recordings: Sequence[Recording]) -> Questions:
+        return Questions.about(recordings, self.observer.config, object_names(self.observer), self.max_past)
 
     def _reasons(self, questions: Questions) -> list[str]:
         """Of forecasts that count."""
         rows = np.flatnonzero(questions.past_real.sum(1) >= self.least_past)
         reasons = history_reasons(self.observer, questions.history(rows)) if len(rows) else []
-        return reasons + query_reasons(self.observer, questions.states, questions.asked[1] > 0)
+        reasons += query_reasons(self.observer, questions.states, questions.asked[1] > 0)
+        return list(dict.fromkeys(reasons))
 
     def _characterise(self, history: History) -> Posterior:
         frames = int(frame_count(history.past, history.past_real).sum())

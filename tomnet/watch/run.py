@@ -9,7 +9,7 @@ from ..recordings.recording import UNKNOWN, Recording
 from ..recordings.survey import survey_of
 from ..support.progress import Progress
 from ..support.provenance import provenance
-from .choice import check_all, choose, named
+from .choice import by_agent, check_all, choose, named
 from .resemblance import find_clusters, neighbours, place
 from .result import Watched, WatchedAgent, WatchedEpisode
 from .surprise import by_past, compare, surprise_interval, violations
@@ -20,7 +20,7 @@ def watch(recordings: Sequence[Recording], model: str | None = None) -> Watched:
     """All agents, each episode foretold from those before it; without a `model`, a pretrained one is chosen."""
     if model is None:
         watcher = choose(recordings)
-        chosen = "It was chosen as the pretrained observer that reads these recordings and says most about them."
+        chosen = "It was chosen as the pretrained observer that suits these recordings best."
     else:
         watcher = named(model)
         check_all(watcher, recordings)
@@ -30,7 +30,7 @@ def watch(recordings: Sequence[Recording], model: str | None = None) -> Watched:
 
 def watch_with(watcher: Watcher, recordings: Sequence[Recording], chosen: str) -> Watched:
     """The same by an observer at hand, which reads all of these."""
-    agents = _by_agent(recordings)
+    agents = by_agent(recordings)
     forecasts = _foretold(watcher, agents)
     episodes = [
         [compare(watcher, each, forecast) for each, forecast in zip(own, said.episodes, strict=True)]
@@ -71,14 +71,6 @@ def watch_with(watcher: Watcher, recordings: Sequence[Recording], chosen: str) -
         remarks=list(_remarks(watcher, recordings, found)),
         environment=provenance(),
     )
-
-
-def _by_agent(recordings: Sequence[Recording]) -> list[list[Recording]]:
-    """Episodes of an agent are taken to have happened in the order in which they come."""
-    agents: dict[str, list[Recording]] = {}
-    for each in recordings:
-        agents.setdefault(each.agent, []).append(each)
-    return list(agents.values())
 
 
 def _foretold(watcher: Watcher, agents: Sequence[Sequence[Recording]]) -> list[AgentForecast]:

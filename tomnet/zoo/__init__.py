@@ -22,9 +22,10 @@ from ..observer.tomnet import ToMnet
 from ..observer.training import OBSERVER
 from ..support.errors import BadFile, TomnetError, nearest
 from ..support.identity import differences
+from ..support.places import zoo_folder
 from ..support.run_folder import read_run
 
-FOLDER = Path(__file__).parent
+FOLDER = zoo_folder()
 CARD = "README.md"
 AGENTS = "agents"
 T = TypeVar("T")

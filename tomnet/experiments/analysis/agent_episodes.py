@@ -10,12 +10,14 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float, Int, Key, Scalar
 
-from ...agents.actor_critic import DeepAgent
+from ...agents.actor_critic import DeepAgent, check_world
 from ...agents.population import Population
 from ...episodes.episode import Episode
 from ...episodes.rollout import continue_rollout, start_rollout
 from ...support.errors import BadSetting
+from ...support.progress import stage
 from ...support.trees import pick
+from ...support.words import counted
 from ...world.gridworld import SUBGOAL_MAZE, Level, World
 from ...world.levels import draw_levels
 from ..sally_anne.visibility import visibility_map
@@ -82,8 +84,9 @@ def record_episodes(
     key: Key[Scalar, ""], population: Population, levels: Level, world: World, network: int = 0, preferred: int = 0
 ) -> list[RecordedEpisode]:
     """One agent's episode on each level."""
-    agent = population.agent(network, preferred)
-    count = levels.start_cell.shape[0]
+    agent, count = population.agent(network, preferred), levels.start_cell.shape[0]
+    check_world(world, agent.network.config)
+    stage(f"{counted(count, 'episode')} of {population.condition.name}")
     lived = jax.tree.map(np.asarray, live(jax.random.split(key, count), agent, levels, world))
     condition, reach = population.condition, int(agent.senses.reach)
     one_by_one = (pick(lived, i) for i in range(count))

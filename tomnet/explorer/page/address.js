@@ -2,14 +2,17 @@
 /* The whole scene in the address: `#1.…`, the version of the format and the scene. What does not fit is refused with a
    sentence, and the present scene stays. */
 (function (tomnet) {
-  const { scene, answers, level: levels } = tomnet;
+  const { scene, answers, level: levels, episode, past: pasts } = tomnet;
   const LONGEST = 60_000;
+  const isIndex = (number, list) => Number.isInteger(number) && number >= 0 && number < list.length;
+  const isShare = (number) => typeof number === "number" && number >= 0 && number <= 1;
+  const areShares = (numbers, length) => Array.isArray(numbers) && numbers.length === length && numbers.every(isShare);
   const KINDS = {
-    planner: ({ rewards, move_cost }) =>
-      rewards.length === 4 && [...rewards, move_cost].every((number) => number >= 0 && number <= 1),
+    planner: ({ rewards, move_cost }) => areShares(rewards, 4) && isShare(move_cost),
+    random: ({ policy }) => areShares(policy, 5),
     deep: ({ condition, network, preferred }) =>
-      tomnet.catalogue.conditions.some(({ name, networks }) => name === condition && network in networks) &&
-      [0, 1, 2, 3].includes(preferred),
+      tomnet.catalogue.conditions.some(({ name, networks }) => name === condition && isIndex(network, networks)) &&
+      isIndex(preferred, "ABCD"),
   };
 
   function write(present) {
@@ -34,32 +37,41 @@
       throw new Error("This address is damaged: a part of it may be missing.");
     }
     if (!fits(found)) throw new Error("This address holds no scene of this page.");
-    return found;
+    const lacks = tomnet.source.lacks(found);
+    if (lacks) throw new Error(lacks);
+    return { ...found, name: found.name ?? null };
   }
 
   function fits(found) {
-    const texts = (list) => Array.isArray(list) && list.every((each) => typeof each === "string");
     try {
-      const { view, agent, observer, level, steps, past, show, way } = found;
-      const world = scene.worldOf(found), chosen = observer === null ? null : answers.observer(observer);
+      const { name = null, view, agent, observer, level, steps, past, show, way } = found, world = scene.worldOf(found);
       levels.parse(level, world);
       return (
-        ["explore", "sally"].includes(view) &&
+        Object.hasOwn(KINDS, agent.kind) &&
         KINDS[agent.kind](agent) &&
-        (chosen === null || (chosen.here && chosen.world === world)) &&
-        texts(steps) &&
-        (way === null || texts(way)) &&
-        texts(past.map(({ text }) => text)) &&
-        past.length <= 10 &&
-        past.every(({ time }) => Number.isInteger(time) && time >= 0) &&
+        (name === null || tomnet.catalogue.scenes.some((each) => each.name === name)) &&
+        (view === "explore" || (view === "sally" && world === "subgoal")) &&
+        (observer === null || answers.observer(observer).world === world) &&
+        areTexts(steps) &&
+        (way === null || (areTexts(way) && way.every((letter) => /^[udlr]$/.test(letter)))) &&
+        past.length <= pasts.most(observer) &&
+        past.every((each) => isPast(each, world)) &&
         ["next", "field", "successor", "belief"].includes(show.what) &&
         ["observer", "ideal", "agent", "difference"].includes(show.who) &&
         tomnet.catalogue.gammas.includes(show.gamma) &&
-        show.kind in [...levels.OBJECTS.subgoal]
+        isIndex(show.kind, levels.OBJECTS.subgoal)
       );
     } catch {
       return false;
     }
+  }
+
+  const areTexts = (list) => Array.isArray(list) && list.every((each) => typeof each === "string");
+
+  function isPast({ text, time }, world) {
+    const { level, steps } = episode.split(text), most = tomnet.catalogue.worlds[world].step_limit;
+    episode.play(levels.parse(level, world), steps);
+    return steps.length >= 1 && steps.length <= most && Number.isInteger(time) && time >= 0;
   }
 
   const keep = (present) => history.replaceState(null, "", write(present));

@@ -21,12 +21,13 @@
     if (scene.worldOf(present) !== world) Object.assign(answers, NOTHING);
     world = scene.worldOf(present);
     answers.busy = true;
+    asked += 1; // what was asked of the scene as it was is heard no more
     clearTimeout(timer);
     timer = setTimeout(ask, WAIT);
   }
 
   async function ask() {
-    const present = scene.get(), mine = ++asked;
+    const present = scene.get(), mine = asked;
     if (tomnet.episode.over(scene.states(present), scene.worldOf(present))) {
       Object.assign(answers, { ...NOTHING, character: answers.character, busy: false });
       tell();

@@ -2,7 +2,7 @@
 /* Probabilities as bars: the observer filled and blue, the ideal observer an open diamond, the agent a vermillion line. */
 (function (tomnet) {
   const { add, element } = tomnet.draw;
-  const HEIGHT = 96, TOP = 18, FLOOR = 76, STEP = 38, SIDE = 8;
+  const HEIGHT = 96, TOP = 22, FLOOR = 76, STEP = 38, SIDE = 8;
   const SIGNS = { up: "↑", down: "↓", left: "←", right: "→", stay: "stay" };
 
   function chart(title, names, said, ideal, agent) {
@@ -30,5 +30,5 @@
     return `${title}. ${told.map(([who, numbers]) => `${who}: ${list(numbers)}`).join("; ")}`;
   }
 
-  tomnet.bars = { chart };
+  tomnet.bars = { chart, SIGNS };
 })(window.tomnet);

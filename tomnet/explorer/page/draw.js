@@ -137,13 +137,15 @@
     });
   }
 
+  const kindOf = (letter) => (letter === "*" ? "star" : `kind-${letter}`);
+
   /** Circles whose area is the probability; the last place is nowhere. */
-  function belief(svg, places, letter) {
+  function belief(svg, places, kind) {
     places.slice(0, SIZE * SIZE).forEach((probability, cell) => {
       if (probability < 0.004) return;
       const [cx, cy] = middle(cell);
       // an outline would be larger than what it encloses where there is little
-      const kind = letter === "*" ? "star" : `kind-${letter}`, sure = probability > 0.05 ? "sure" : "";
+      const sure = probability > 0.05 ? "sure" : "";
       add(svg, "circle", { class: `belief ${sure} ${kind}`, cx, cy, r: 0.5 * Math.sqrt(probability) });
     });
   }
@@ -173,6 +175,6 @@
     words.forEach((line, number) => add(svg, "text", { class: "note", x: SIZE / 2, y: top + 0.9 * number }, line));
   }
 
-  const parts = { element, add, square, blank, lines, frame };
+  const parts = { element, add, square, blank, lines, frame, thing, kindOf };
   tomnet.draw = { ...parts, state, way, policy, field, heat, belief, cross, fog, view, note };
 })(window.tomnet);

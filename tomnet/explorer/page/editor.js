@@ -6,7 +6,7 @@
   const HINTS = { build: "Draw walls, drag what is there.", walk: "Click beside the agent, drag, or use the arrow keys." };
   const WALKED = { ...ARROWS, w: "up", s: "down", a: "left", d: "right", " ": "stay" };
   const svg = document.getElementById("level");
-  let tool = "build", cursor = 60, hand = null; // what a drag is doing: {wall} or {sign}
+  let tool = "build", cursor = 60, hand = null; // what a drag is doing: {wall}, {sign} or {walk}
 
   /** The cell below a pointer, or null. */
   function cellAt(event) {
@@ -29,9 +29,10 @@
     }
     cursor = cell;
     const now = scene.now(), sign = levels.contents(now, cell);
-    if (tool === "walk") walkTo(cell);
-    if (tool === "walk") hand = { walk: true };
-    else if (sign) hand = { sign };
+    if (tool === "walk") {
+      hand = { walk: true };
+      walkTo(cell);
+    } else if (sign) hand = { sign };
     else paint((hand = { wall: !now.walls[cell] }), cell);
   }
 
@@ -40,24 +41,23 @@
     if (!hand || cell === null || cell === cursor) return;
     cursor = cell;
     if (hand.walk) walkTo(cell);
-    else if (hand.sign) put(hand.sign, cell);
+    else if (hand.sign) put(hand.sign, cell, hand);
     else paint(hand, cell);
   }
 
-  function paint({ wall }, cell) {
-    if (levels.contents(scene.now(), cell) || scene.now().walls[cell] === wall) return;
-    scene.edit((level) => (level.walls[cell] = wall));
+  function paint(hand, cell) {
+    if (levels.contents(scene.now(), cell) || scene.now().walls[cell] === hand.wall) return;
+    scene.edit((level) => (level.walls[cell] = hand.wall), { gesture: hand });
   }
 
   /** A thing to a cell; one that lies there already stays where it is. */
-  function put(sign, cell) {
-    const there = levels.contents(scene.now(), cell);
-    if (there) return;
+  function put(sign, cell, gesture = null) {
+    if (levels.contents(scene.now(), cell)) return;
     scene.edit((level) => {
       level.walls[cell] = false;
       if (sign === "@") level.agent = cell;
       else level.objects[sign] = cell;
-    });
+    }, { gesture });
   }
 
   function walkTo(cell) {

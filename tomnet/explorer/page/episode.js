@@ -4,12 +4,11 @@
 (function (tomnet) {
   const { level: levels } = tomnet;
   const TERMINAL = "ABCD";
-  const LIMITS = { maze: 31, subgoal: 51 };
   const EVENT = /^(took|moved|gone) /;
 
   const write = (levelText, steps) => (steps.length ? `${levelText}\n\n${steps.join("\n")}\n` : levelText);
 
-  /** The level's picture and the steps of a text; what is wrong with them, the reader on the server says. */
+  /** The level's picture and the steps of a text; whether they can be played, `play` says. */
   function split(text) {
     const lines = text.replace(/\r/g, "").split("\n").map((line) => line.replace(/\/\/.*/, "").trim());
     const first = lines.findIndex((line) => line), end = lines.findIndex((line, number) => number > first && !line);
@@ -21,7 +20,8 @@
     return { level: lines.slice(first, end < 0 ? undefined : end).join("\n"), steps };
   }
 
-  /** Every state of an episode, the first included: `{agent, objects, walls, action, took}`. */
+  /** Every state of an episode, the first included: `{agent, objects, walls, action, took}`; or an Error whose message is
+      a sentence. */
   function play(level, steps) {
     const states = [{ ...levels.copy(level), action: null, took: null }];
     steps.forEach((step, time) => states.push(after(states[time], step, time === steps.length - 1)));
@@ -29,20 +29,31 @@
   }
 
   function after(state, step, last) {
-    const [words, ...events] = step.split("\n"), [action, row, col] = words.split(" ");
+    const [[action, ...told], ...events] = step.split("\n").map((line) => line.split(/\s+/));
+    if (!Object.hasOwn(levels.MOVES, action)) throw new Error("A step here is up, down, left, right or stay.");
     const next = { ...levels.copy(state), action, took: null };
-    if (!(action in levels.MOVES)) throw new Error("A step here is up, down, left, right or stay.");
-    next.agent = col === undefined ? levels.lead(state.walls, state.agent, action) : Number(row) * levels.SIZE + Number(col);
-    events.forEach((event) => happen(next, event.split(" ")));
-    const here = levels.contents({ ...next, agent: null }, next.agent), told = events.some((event) => event.startsWith("took"));
-    if (last && here && !told && next.agent !== state.agent) happen(next, ["took", here]);
+    next.agent = told.length ? freeCell(told, state) : levels.lead(state.walls, state.agent, action);
+    events.forEach((event) => happen(next, event));
+    const here = levels.contents({ ...next, agent: null }, next.agent), taken = events.some(([verb]) => verb === "took");
+    if (last && here && !taken && next.agent !== state.agent) happen(next, ["took", here]);
     return next;
   }
 
-  function happen(state, [verb, letter, row, col]) {
-    if (verb === "moved") state.objects[letter] = Number(row) * levels.SIZE + Number(col);
-    else if (letter !== "nothing") delete state.objects[letter];
-    if (verb === "took" && letter !== "nothing") state.took = letter;
+  function freeCell(numbers, { walls }) {
+    const [row, col] = numbers.map(Number), cell = row * levels.SIZE + col;
+    const inside = numbers.length === 2 && numbers.every((number) => /^[0-9]{1,2}$/.test(number) && number < levels.SIZE);
+    if (!inside || walls[cell]) throw new Error(`A cell is a row and a column from 0 to ${levels.SIZE - 1}, and no wall.`);
+    return cell;
+  }
+
+  function happen(state, [verb, letter, ...numbers]) {
+    if (verb === "took" && letter === "nothing") return;
+    if (!Object.hasOwn(state.objects, letter)) throw new Error("What is taken, moved or gone was there before.");
+    const away = levels.steps(state.agent, state.objects[letter]);
+    if (verb === "took" && away > 1) throw new Error("What is taken lies where the agent is, or beside it.");
+    if (verb === "moved") state.objects[letter] = freeCell(numbers, state);
+    else delete state.objects[letter];
+    if (verb === "took") state.took = letter;
   }
 
   /** The step that an action makes from a state, with what it takes. */
@@ -56,8 +67,9 @@
   function over(states, world) {
     const eaten = states.map((state) => state.took).find((letter) => letter && TERMINAL.includes(letter));
     if (eaten) return `The episode is over: ${eaten} was taken.`;
-    return states.length > LIMITS[world] ? `The episode is over after ${LIMITS[world]} steps.` : null;
+    const limit = tomnet.catalogue.worlds[world].step_limit;
+    return states.length > limit ? `The episode is over after ${limit} steps.` : null;
   }
 
-  tomnet.episode = { TERMINAL, write, split, play, step, over };
+  tomnet.episode = { write, split, play, step, over };
 })(window.tomnet);

@@ -9,6 +9,7 @@
   let opened = null;
 
   async function open(file) {
+    if (!file.size) throw new Error("That file is empty.");
     if (file.size > LARGEST) throw new Error("That file is larger than 1 MiB: no episode is.");
     opened = await tomnet.source.read(await file.text());
     Object.assign(byId("file-time"), { max: opened.frames.cells.length - 1, value: 0 });
@@ -27,8 +28,7 @@
     draw.lines(svg, rows, cols);
     const wall = (x, y) => draw.add(svg, "rect", { class: "wall", x, y, width: 1, height: 1 });
     walls.forEach((row, y) => row.forEach((here, x) => here && wall(x, y)));
-    const thing = (letter, [x, y]) => draw.add(svg, "text", { class: "letter light", x, y: y + 0.21 }, letter);
-    object_cells[time].forEach((cell, kind) => cell >= 0 && thing(objects[kind], middle(cell)));
+    object_cells[time].forEach((cell, kind) => cell >= 0 && draw.thing(svg, objects[kind], middle(cell)));
     draw.add(svg, "polyline", { class: "way", points: way.map((point) => point.join(",")).join(" ") });
     draw.frame(svg, rows, cols);
     draw.add(svg, "circle", { class: "agent", cx: way.at(-1)[0], cy: way.at(-1)[1], r: 0.27 });

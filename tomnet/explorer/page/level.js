@@ -51,11 +51,10 @@
   const copy = (level) => ({ walls: [...level.walls], objects: { ...level.objects }, agent: level.agent });
   const contents = (level, cell) =>
     level.agent === cell ? "@" : Object.keys(level.objects).find((letter) => level.objects[letter] === cell);
-  const distance = (one, other) => {
-    const [[row, col], [row2, col2]] = [rowCol(one), rowCol(other)];
-    return Math.max(Math.abs(row - row2), Math.abs(col - col2));
-  };
+  const apart = (one, other) => rowCol(one).map((line, axis) => Math.abs(line - rowCol(other)[axis]));
+  const distance = (one, other) => Math.max(...apart(one, other)); // as far as an agent sees
+  const steps = (one, other) => apart(one, other).reduce((sum, part) => sum + part); // as far as it walks
   const inWords = (cell) => `row ${rowCol(cell)[0] + 1}, column ${rowCol(cell)[1] + 1}`;
 
-  tomnet.level = { SIZE, MOVES, OBJECTS, parse, format, lead, between, copy, contents, distance, rowCol, inWords };
+  tomnet.level = { SIZE, MOVES, OBJECTS, parse, format, lead, between, copy, contents, distance, steps, rowCol, inWords };
 })((window.tomnet = window.tomnet || {}));

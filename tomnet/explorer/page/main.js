@@ -5,30 +5,28 @@
   const byId = (id) => document.getElementById(id);
   const SHOW = { what: "next", who: "observer", gamma: 0.9, kind: 0 };
 
-  function ready({ level, agent, past, observer = null, view = "explore", way = null, steps = [] }) {
+  function ready({ name, level, agent, past, observer = null, view = "explore", way = null, steps = [] }) {
     const world = scene.worldOf({ agent }), here = observer && answers.observer(observer)?.here;
     const show = here || world === "maze" ? SHOW : { ...SHOW, who: "agent" };
-    const chosen = here ? observer : tomnet.prediction.first(world);
-    return { view, level, steps, agent, past: past.map(tomnet.past.seen), way, show, observer: chosen };
+    const chosen = here ? observer : tomnet.prediction.first(agent);
+    return { name, view, level, steps, agent, past: past.map(tomnet.past.seen), way, show, observer: chosen };
   }
 
-  function choose(name) {
-    const found = tomnet.catalogue.scenes.find((each) => each.name === name);
-    scene.set(ready(found));
-    byId("about").textContent = found.about;
-  }
+  const sceneOf = (name) => tomnet.catalogue.scenes.find((each) => each.name === name);
+  const choose = (name) => scene.set(ready(sceneOf(name)));
+  const open = (hash) => scene.set(address.read(hash));
 
-  function open(hash) {
-    scene.set(address.read(hash));
-    byId("about").textContent = "A scene from an address.";
-    byId("scenes").value = "";
+  /** Which of the ready scenes this began as: when that is undone, it is another one again. */
+  function title({ name }) {
+    byId("scenes").value = name ?? "";
+    byId("about").textContent = sceneOf(name)?.about ?? "";
   }
 
   function keys(event) {
-    const typing = event.target.closest("textarea, input, select");
-    if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || typing) return;
+    const key = event.key.toLowerCase(), typing = event.target.closest("textarea"); // which has an undo of its own
+    if (!(event.ctrlKey || event.metaKey) || !["z", "y"].includes(key) || typing) return;
     event.preventDefault();
-    if (event.shiftKey) scene.redo();
+    if (event.shiftKey || key === "y") scene.redo();
     else scene.undo();
   }
 
@@ -67,6 +65,7 @@
       byId("undo").disabled = !scene.canUndo();
       byId("redo").disabled = !scene.canRedo();
       address.keep(present);
+      title(present);
       document.documentElement.dataset.busy = "yes";
     });
     answers.listen(({ busy }) => (document.documentElement.dataset.busy = busy ? "yes" : "no"));
@@ -74,13 +73,16 @@
 
   async function begin() {
     tomnet.catalogue = await tomnet.source.catalogue();
-    const ready = tomnet.catalogue.scenes.map((each) => new Option(each.title, each.name));
+    const ready = tomnet.catalogue.scenes.map(({ name, title, agent, observer = null }) => {
+      const lacks = tomnet.source.lacks({ agent, observer });
+      return Object.assign(new Option(lacks ? `${title} (${tomnet.source.absent})` : title, name), { disabled: Boolean(lacks) });
+    });
     byId("scenes").replaceChildren(new Option("Your own", ""), ...ready);
+    byId("without-server").hidden = tomnet.source.server;
     tomnet.past.begin();
     tomnet.prediction.begin();
     listen();
-    const hash = location.hash, first = tomnet.catalogue.scenes[0].name;
-    byId("scenes").value = first;
+    const hash = location.hash, first = ready.find((option) => !option.disabled).value;
     choose(first);
     if (hash.length > 1) await tomnet.trying(() => open(hash));
     address.keep(scene.get());

@@ -2,6 +2,7 @@
 /* The map of known agents, and where the observer puts this one, after each past episode. */
 (function (tomnet) {
   const { add } = tomnet.draw;
+  const SHORT = { stay: "•" };
   const WIDTH = 320, HEIGHT = 200, MARGIN = 14;
 
   /** An embedding on the plane of the map. */
@@ -16,15 +17,16 @@
     const trail = characters.map((each) => project(known, each.mean));
     const place = scale([...known.points, ...trail]);
     known.points.forEach((point, number) => {
-      const [cx, cy] = place(point), letter = known.favourite ? "ABCD"[known.favourite[number]] : null;
-      add(svg, "circle", { class: `dot ${letter ? `kind-${letter}` : ""}`, cx, cy, r: 3.6 });
+      const [x, y] = place(point), liked = known.favourite[number], sign = tomnet.bars.SIGNS[liked];
+      if (sign) add(svg, "text", { class: "dot name", x, y: y + 4 }, SHORT[liked] ?? sign);
+      else add(svg, "circle", { class: `dot kind-${liked}`, cx: x, cy: y, r: 3.6 });
     });
     if (!trail.length) return;
     add(svg, "polyline", { class: "trail", points: trail.map((point) => place(point).join(",")).join(" ") });
     for (const [x, y] of trail.slice(0, -1).map(place)) add(svg, "circle", { class: "seen", cx: x, cy: y, r: 2.6 });
     const [cx, cy] = place(trail.at(-1)), { deviation } = characters.at(-1);
     if (deviation) spread(svg, known, characters.at(-1), place);
-    add(svg, "circle", { class: "here moving", cx, cy, r: 6 });
+    add(svg, "circle", { class: "here", cx, cy, r: 6 });
   }
 
   /** One standard deviation around the mean. */

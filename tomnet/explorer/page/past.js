@@ -11,10 +11,12 @@
 
   // --- Who acts
 
-  function choose(agent) {
+  /** Another agent; one of another kind was not seen yet, and begins with an observer made for it. */
+  function choose(agent, how) {
     const next = scene.inWorldOf(agent);
-    const fits = (name) => name && answers.observer(name).world === scene.worldOf(next);
-    scene.set({ ...next, observer: fits(next.observer) ? next.observer : tomnet.prediction.first(scene.worldOf(next)) });
+    if (agent.kind === scene.get().agent.kind) return scene.set(next, how);
+    const observer = tomnet.prediction.first(agent), show = { ...next.show, who: observer ? "observer" : "agent" };
+    scene.set({ ...next, name: null, past: [], observer, show });
   }
 
   function makeSliders() {
@@ -27,16 +29,22 @@
     const cost = slider("Cost of a step", "What a step costs it", "move-cost", 0.5, change);
     cost.classList.add("cost");
     box.append(cost);
+    tomnet.catalogue.actions.forEach((action, number) => {
+      const change = (agent, value) => ({ ...agent, policy: agent.policy.with(number, value) });
+      byId("random-fields").append(slider(tomnet.bars.SIGNS[action], `How often it goes ${action}`, `often-${action}`, 1, change));
+    });
   }
 
   function slider(name, label, id, largest, change) {
     const [made, token, input, said] = ["label", "span", "input", "output"].map((tag) => document.createElement(tag));
     made.className = "want";
     token.textContent = name;
-    if (name.length === 1) token.className = `token token-${name}`;
+    if (/^[A-D]$/.test(name)) token.className = `token token-${name}`;
     Object.assign(input, { type: "range", id, min: 0, max: largest, step: 0.01 });
     input.setAttribute("aria-label", label);
-    input.addEventListener("input", () => choose(change(scene.get().agent, Number(input.value))));
+    let gesture = {};
+    input.addEventListener("input", () => choose(change(scene.get().agent, Number(input.value)), { gesture }));
+    input.addEventListener("change", () => (gesture = {})); // the slider was let go
     said.id = `${id}-said`;
     made.append(token, input, said);
     return made;
@@ -44,6 +52,7 @@
 
   const defaults = {
     planner: () => ({ kind: "planner", rewards: [0, 1, 0, 0], move_cost: 0.01 }),
+    random: () => ({ kind: "random", policy: [0.1, 0.1, 0.6, 0.1, 0.1] }),
     deep: () => ({ kind: "deep", condition: "5x5", network: 0, preferred: 0 }),
   };
 
@@ -56,8 +65,9 @@
     options(byId(`${prefix}preferred`), [..."ABCD"].map((letter, kind) => [kind, letter]), agent.preferred);
   }
 
+  /** Nothing was seen yet of another network: what is there is somebody else's past. */
   function listenDeep(prefix) {
-    const other = (changes) => choose({ ...scene.get().agent, ...changes });
+    const other = (changes) => scene.set({ agent: { ...scene.get().agent, ...changes }, past: [] });
     byId(`${prefix}condition`).addEventListener("change", ({ target }) => other({ condition: target.value, network: 0 }));
     for (const field of ["network", "preferred"]) {
       byId(`${prefix}${field}`).addEventListener("change", ({ target }) => other({ [field]: Number(target.value) }));
@@ -70,22 +80,22 @@
   }
 
   function showAgent({ agent }) {
-    const deep = agent.kind === "deep";
     byId("kind").value = agent.kind;
-    byId("planner-fields").hidden = deep;
-    byId("deep-fields").hidden = !deep;
-    if (deep) fillDeep("", agent);
-    else showSliders(agent);
+    for (const kind of Object.keys(defaults)) byId(`${kind}-fields`).hidden = kind !== agent.kind;
+    ({ deep: (it) => fillDeep("", it), planner: showWants, random: showHabits })[agent.kind](agent);
   }
 
-  function showSliders(agent) {
-    const show = (id, value) => {
-      byId(id).value = value;
-      byId(`${id}-said`).textContent = value.toFixed(2);
-    };
-    [..."ABCD"].forEach((letter, kind) => show(`want-${letter}`, agent.rewards[kind]));
-    show("move-cost", agent.move_cost);
+  function showSlider(id, value) {
+    byId(id).value = value;
+    byId(`${id}-said`).textContent = value.toFixed(2);
   }
+
+  function showWants({ rewards, move_cost }) {
+    [..."ABCD"].forEach((letter, kind) => showSlider(`want-${letter}`, rewards[kind]));
+    showSlider("move-cost", move_cost);
+  }
+
+  const showHabits = ({ policy }) => policy.forEach((often, action) => showSlider(`often-${tomnet.catalogue.actions[action]}`, often));
 
   // --- What was seen
 
@@ -99,7 +109,6 @@
     const reads = present.observer && answers.observer(present.observer).snapshots;
     byId("episodes").replaceChildren(...present.past.map((one, number) => thumbnail(one, number, reads)));
     byId("forget").disabled = !present.past.length;
-    byId("watch").disabled = !tomnet.source.watch;
   }
 
   function thumbnail(one, number, snapshot) {
@@ -137,6 +146,7 @@
   function showMap({ known, character }) {
     const { observer } = scene.get(), here = observer ? known[observer] : null;
     tomnet.map.draw(byId("map"), here, observer ? character : []);
+    byId("map").parentElement.hidden = !observer;
     byId("map-caption").textContent = mapCaption(observer, here, character);
     byId("map").setAttribute("aria-label", byId("map-caption").textContent);
   }
@@ -146,12 +156,23 @@
     if (!here) return "Known agents are being placed on the map…";
     const says = character.at(-1)?.deviation, { embedding } = answers.observer(observer);
     const plane = embedding > 2 ? ", first two principal axes" : "";
-    const map = `Character embedding${plane}: known agents by what they like best, and this one, ringed, episode by episode.`;
+    const liked = answers.observer(observer).species === "random" ? "by what they do most" : "by what they like best";
+    const map = `Character embedding${plane}: known agents ${liked}, and this one, the large dot, episode by episode.`;
     return `${map} ${says ? "The shade is one standard deviation." : "This observer does not say how sure it is."}`;
+  }
+
+  /** What only a server can do is there to be seen, and says so. */
+  function needServer() {
+    const { server, absent } = tomnet.source, deep = byId("kind").querySelector("[value=deep]");
+    if (server) return;
+    Object.assign(deep, { disabled: true, textContent: `${deep.textContent} (${absent})` });
+    byId("file").disabled = true;
+    byId("file").parentElement.title = `Reading files ${absent}`;
   }
 
   function begin() {
     makeSliders();
+    needServer();
     listenDeep("");
     listenDeep("sally-");
     byId("kind").addEventListener("change", (event) => tomnet.trying(() => choose(defaults[event.target.value]())));

@@ -1,24 +1,22 @@
 "use strict";
 /* Panel c: what the observer says, what the exact observer or the agent itself would, and the difference. */
 (function (tomnet) {
-  const { scene, answers, draw, level: levels, bars, past } = tomnet;
+  const { scene, answers, draw, level: levels, bars, past, picture: pictures } = tomnet;
+  const { said, head, canDraw } = pictures;
   const byId = (id) => document.getElementById(id);
   const WHAT = { next: "Next step", field: "Every cell", successor: "Will be at", belief: "Believes" };
   const WHO = { observer: "Observer", ideal: "Ideal", agent: "Agent", difference: "Difference" };
-  const HEAD = { next: "action", field: "field", successor: "successor", belief: "belief" };
+  const SPECIES = { planner: "planners", random: "random", deep: "deep RL agents" };
   const NOBODY = ["No observer of deep RL agents", "is in the zoo yet.", "The agent itself can be asked."];
-  const LARGER = { next: "more likely", successor: "more time" };
 
-  /** The observer that a world begins with, one that speaks of beliefs before others; null where none is there yet. */
-  function first(world) {
-    const here = tomnet.catalogue.observers.filter((each) => each.here && each.world === world && each.heads.length > 1);
-    return (here.find((each) => each.heads.includes("belief")) ?? here[0])?.name ?? null;
+  /** The observer that an agent begins with: made for its kind, the usual one, or one that speaks of beliefs; null where
+      nobody in its world is there yet. */
+  function first(agent) {
+    const world = scene.worldOf({ agent }), here = tomnet.catalogue.observers.filter((each) => each.here && each.world === world);
+    const made = here.filter((each) => each.species === SPECIES[agent.kind]);
+    const beliefs = made.find((each) => each.heads.includes("belief"));
+    return (made.find((each) => each.first) ?? beliefs ?? made[0] ?? here[0])?.name ?? null;
   }
-
-  const said = (who) => (who === "observer" ? answers.get().said : answers.get().beside[who]);
-  const head = (who, what) => said(who)?.[HEAD[what]] ?? null;
-  /** Whom the observer is compared with: the exact one, where there is one. */
-  const beside = (what) => ["ideal", "agent"].find((who) => head(who, what)) ?? null;
 
   function radios(box, name, words, change) {
     for (const [value, text] of Object.entries(words)) {
@@ -36,15 +34,12 @@
   // --- The picture
 
   function picture() {
-    const { show } = scene.get(), now = scene.now(), svg = byId("predicted"), who = show.who;
-    const over = tomnet.episode.over(scene.states(), scene.worldOf(scene.get()));
-    const there = who === "difference" ? head("observer", show.what) && beside(show.what) : head(who, show.what);
-    if (over || !there) {
-      draw.state(svg, now, { above: () => !over && missing(svg, who, show.what) });
-      return;
-    }
-    ({ next, field, successor, belief })[show.what](svg, now, who, show);
-    svg.setAttribute("aria-label", `${WHO[who]}: ${WHAT[show.what].toLowerCase()}.`);
+    const { show } = scene.get(), now = scene.now(), svg = byId("predicted");
+    const over = tomnet.episode.over(scene.states(), scene.worldOf(scene.get())), there = !over && canDraw(show.who, show.what);
+    if (there) pictures.show(svg, now, show);
+    else draw.state(svg, now, { above: () => !over && missing(svg, show.who, show.what) });
+    byId("reading").textContent = there ? pictures.inWords(show) : "";
+    svg.setAttribute("aria-label", `${WHO[show.who]}, ${WHAT[show.what].toLowerCase()}`);
   }
 
   function missing(svg, who, what) {
@@ -53,51 +48,12 @@
     else draw.note(svg, [`${WHO[who]}: nothing to show`, `for “${WHAT[what].toLowerCase()}”.`]);
   }
 
-  /** Whose answers are drawn, the observer's last and so on top. */
-  const both = (who, what) => (who === "difference" ? [beside(what), "observer"] : [who]);
-
-  function next(svg, now, who) {
-    const arrows = (kind) => draw.policy(svg, now.agent, head(kind, "next"), kind);
-    draw.state(svg, now, { above: () => both(who, "next").forEach(arrows) });
-  }
-
-  function field(svg, now, who) {
-    const arrows = (kind) => draw.field(svg, now, head(kind, "field"), kind);
-    draw.state(svg, now, { above: () => both(who, "field").forEach(arrows) });
-  }
-
-  const gammaNumber = (show) => Math.max(tomnet.catalogue.gammas.indexOf(show.gamma), 0);
-  const shares = (who, show) => head(who, "successor")[gammaNumber(show)].flat();
-
-  function successor(svg, now, who, show) {
-    if (who !== "difference") {
-      draw.state(svg, now, { hollow: true, floor: () => draw.heat(svg, shares(who, show), `heat ${who}`) });
-      return;
-    }
-    const [mine, other] = [shares("observer", show), shares(beside("successor"), show)];
-    const change = mine.map((share, cell) => share - other[cell]), largest = Math.max(...mine, ...other);
-    const only = (sign) => change.map((part) => Math.max(sign * part, 0));
-    draw.state(svg, now, { hollow: true, floor: () => {
-      draw.heat(svg, only(1), "more", largest);
-      draw.heat(svg, only(-1), "less", largest);
-    } });
-  }
-
-  function belief(svg, now, who, show) {
-    const letter = objects()[show.kind];
-    draw.state(svg, now, { objects: {}, above: () => {
-      both(who, "belief").forEach((kind) => draw.belief(svg, head(kind, "belief")[show.kind], letter));
-      if (letter in now.objects) draw.cross(svg, now.objects[letter]);
-    } });
-  }
-
   // --- Around it
 
   const objects = () => [...levels.OBJECTS[scene.worldOf(scene.get())]];
-  const heads = (observer) => ["action", ...(answers.observer(observer)?.heads ?? []), ...(observer ? ["field"] : [])];
-  const canShow = (what, observer) => heads(observer).includes(HEAD[what]) || head("agent", what) !== null;
-  const canSay = (who, what) =>
-    who === "difference" ? head("observer", what) && beside(what) : who === "observer" || head(who, what);
+  const says = (observer) => ["next", ...(answers.observer(observer)?.heads ?? []), ...(observer ? ["field"] : [])];
+  const canShow = (what, observer) => says(observer).includes(what) || head("agent", what) !== null;
+  const canSay = (who, what) => who === "observer" || canDraw(who, what);
 
   function controls() {
     const { show, observer } = scene.get();
@@ -108,13 +64,19 @@
     for (const input of byId("who").querySelectorAll("input")) {
       input.checked = input.value === show.who;
       input.disabled = !canSay(input.value, show.what);
+      input.parentElement.title = input.disabled ? absent(input.value) : "";
     }
     byId("gamma-knob").hidden = show.what !== "successor";
     byId("belief-knob").hidden = show.what !== "belief";
-    byId("gamma").value = gammaNumber(show);
+    byId("gamma").value = tomnet.catalogue.gammas.indexOf(show.gamma);
     byId("gamma-said").textContent = `γ = ${show.gamma}`;
     past.options(byId("believed"), objects().map((letter, kind) => [kind, letter]), show.kind);
   }
+
+  const absent = (who) =>
+    who === "ideal" && !tomnet.source.server
+      ? `The ideal observer ${tomnet.source.absent}`
+      : "Of such an agent, nobody can say this exactly.";
 
   function charts() {
     const everyone = ["observer", "ideal", "agent"].map(said), told = (name) => everyone.map((each) => each?.[name]);
@@ -124,13 +86,13 @@
   }
 
   function remarks() {
-    const { observer, show } = scene.get(), { remarks, busy } = answers.get();
-    const other = beside(show.what) === "ideal" ? "the ideal observer" : "the agent itself", more = LARGER[show.what];
-    const colours = `Blue: the observer says ${more}; the other colour: ${other} does. `;
-    const difference = show.who === "difference" && more ? colours : "";
+    const { agent, observer } = scene.get(), { remarks, busy } = answers.get();
     const none = observer ? "" : `${NOBODY[0]} ${NOBODY[1]} Beside it stands the agent itself. `;
-    const careful = remarks.length ? `Careful: ${remarks.join("; ")}.` : "";
-    byId("remarks").textContent = `${none}${difference}${careful}` || (busy ? "…" : "");
+    const stranger = observer && answers.observer(observer).species !== SPECIES[agent.kind];
+    const never = stranger ? `This observer was made for ${answers.observer(observer).watches}; it never met an agent like this. ` : "";
+    const inWords = remarks.join("; ").replace("N_past is", "past episodes:");
+    const careful = remarks.length ? `Careful: ${inWords}.` : "";
+    byId("remarks").textContent = `${none}${never}${careful}` || (busy ? "…" : "");
   }
 
   /** The answer in a line, for the ear and for small screens. */
@@ -149,7 +111,7 @@
     const world = scene.worldOf(scene.get()), all = tomnet.catalogue.observers.filter((each) => each.world === world);
     const here = all.filter((each) => each.here), missing = all.filter((each) => !each.here);
     const choices = here.length ? here.map(({ name }) => new Option(name, name)) : [new Option("none yet", "")];
-    const absent = missing.map(({ name }) => new Option(`${name} (not in the zoo yet)`, name));
+    const absent = missing.map(({ name }) => new Option(`${name} (${tomnet.source.absent})`, name));
     absent.forEach((option) => (option.disabled = true));
     byId("observer").replaceChildren(...choices, ...absent);
     byId("observer").value = scene.get().observer ?? "";

@@ -31,11 +31,34 @@
       "",
       READ,
       ...(answers.observer(observer).snapshots ? snapshots : []),
-      `episode = tomnet.meet("${observer}", past).begin(LEVEL)`,
+      `agent = tomnet.meet("${observer}", past)`,
+      "episode = agent.begin(LEVEL)",
       ...scene.states(present).slice(1).map((state) => step(state, present)),
-      "print(episode.ask())",
+      "said = episode.ask()",
+      "print(said)",
+      ...shown(present),
     ];
   }
+
+  /** The map that is on the screen, where the observer draws one. */
+  function shown(present) {
+    const { view, show, agent, observer } = present, { heads } = answers.observer(observer), world = scene.worldOf(present);
+    const [what, kind] = view === "sally" ? ["belief", agent.preferred] : [show.what, show.kind];
+    if (what === "field" && world === "maze") return fromEveryCell(present);
+    if (!heads.includes(what)) return [];
+    const name = { successor: show.gamma, belief: `"${levels.OBJECTS[world][kind]}"` }[what];
+    return [`print(said.${what}[${name}].round(2))`];
+  }
+
+  const fromEveryCell = (present) => [
+    "",
+    `NOW = ${quoted(levels.format(scene.now(present)))}`,
+    'free = NOW.strip().replace("@", ".")',
+    "for place, sign in enumerate(free):",
+    '    if sign == ".":',
+    '        row, col = free[:place].count("\\n"), place % 12  # 11 cells and the end of the line',
+    '        print(row, col, agent.ask(free[:place] + "@" + free[place + 1 :]).action)',
+  ];
 
   /** One step; what the world did beside, such as a swap, is told as a picture. */
   function step(state, present) {

@@ -5,28 +5,39 @@
   const byId = (id) => document.getElementById(id);
   const WAYS = { u: "up", d: "down", l: "left", r: "right" };
   const SAID = "Circles: where it says the agent believes it is. Arrows: what it says the agent does next.";
+  const SHADES = "Dashed: what it sees now. Faint shade: what it saw before. Strong shade: what it never saw.";
   const SURE = 0.5; // of where it is: below that, a belief is a guess
 
-  let acquainting = false;
+  let acquainting = false, told = null; // the level that the sentence is about
 
   const liked = () => "ABCD"[scene.get().agent.preferred];
   const condition = () => tomnet.catalogue.conditions.find((each) => each.name === scene.get().agent.condition);
   const likeliest = (numbers) => numbers.indexOf(Math.max(...numbers));
-  const caption = (id, words) => (byId(id).parentElement.querySelector("figcaption").textContent = words);
+
+  /** Below a panel for the eye, and as its name for the ear. */
+  function caption(id, words) {
+    const figure = byId(id).parentElement;
+    figure.querySelector("figcaption").textContent = words;
+    byId(id).setAttribute("aria-label", `${figure.querySelector("h2").lastChild.textContent.trim()}. ${words}`);
+  }
 
   /** An observer that knows agents by their past is shown as much of it as it is used to. */
-  async function acquaint(present) {
-    const wanted = present.view === "sally" && present.observer ? answers.observer(present.observer).min_past : 0;
-    if (present.past.length >= wanted || acquainting) return;
+  async function acquaint() {
+    if (acquainting) return;
     acquainting = true;
     await tomnet.trying(async () => {
-      const { text } = await tomnet.source.watch({ agent: present.agent, seed: tomnet.seed() });
-      const same = scene.get().agent === present.agent && scene.get().view === "sally";
-      acquainting = false;
-      if (same) scene.set({ past: [...scene.get().past, past.seen(text)] }, { quiet: true });
+      while (isStranger(scene.get())) {
+        const { agent } = scene.get(), answer = await tomnet.source.watch({ agent, seed: tomnet.seed() });
+        const present = scene.get();
+        if (!answer || present.agent !== agent || !isStranger(present)) continue;
+        scene.set({ past: [...present.past, past.seen(answer.text)] }, { quiet: true });
+      }
     });
     acquainting = false;
   }
+
+  const isStranger = ({ view, observer, past: seen }) =>
+    view === "sally" && observer !== null && seen.length < answers.observer(observer).min_past;
 
   /** Along the way of the story as far as it goes; from there on the agent acts by itself. */
   async function step() {
@@ -58,21 +69,21 @@
 
   function sees(now, states) {
     const { reach } = condition(), cells = states.map((state) => state.agent);
-    const near = ([, cell]) => levels.distance(now.agent, cell) <= reach;
-    const visible = Object.fromEntries(Object.entries(now.objects).filter(near));
-    draw.state(byId("sees"), now, {
-      objects: visible,
+    const sees = (from, cell) => levels.distance(from, cell) <= reach;
+    const objects = Object.entries(now.objects).filter(([, cell]) => sees(now.agent, cell));
+    const walls = now.walls.map((wall, cell) => wall && cells.some((from) => sees(from, cell)));
+    draw.state(byId("sees"), { ...now, walls }, {
+      objects: Object.fromEntries(objects),
       floor: (svg) => draw.fog(svg, cells, reach),
       above: (svg) => draw.view(svg, now.agent, reach),
     });
-    caption("sees", reach < 0 ? "It is blind." : "Dashed: what it sees now. Light: what it saw before.");
+    caption("sees", reach < 0 ? "It is blind." : SHADES);
   }
 
   function believes(now, mind) {
-    const kind = scene.get().agent.preferred;
     draw.state(byId("believes"), now, { objects: {}, above: (svg) => {
       if (!mind) return;
-      draw.belief(svg, mind.belief[kind], liked());
+      draw.belief(svg, beliefOf(mind), draw.kindOf(liked()));
       if (liked() in now.objects) draw.cross(svg, now.objects[liked()]);
       draw.policy(svg, now.agent, mind.action, "agent");
     } });
@@ -80,41 +91,59 @@
   }
 
   function says(now, said) {
-    const svg = byId("says"), nobody = { ...now, walls: [], agent: -9 * levels.SIZE };
+    const svg = byId("says"), waiting = scene.get().observer !== null, nobody = { ...now, walls: [], agent: -9 * levels.SIZE };
     draw.state(svg, said ? now : nobody, { objects: {}, above: () => {
-      if (!said) return draw.note(svg, ["No observer of these agents", "is in the zoo yet."]);
-      if (said.belief) draw.belief(svg, said.belief[scene.get().agent.preferred], liked());
+      if (!said) return draw.note(svg, waiting ? ["…"] : ["No observer of these agents", "is in the zoo yet."]);
+      if (said.belief) draw.belief(svg, beliefOf(said), draw.kindOf(liked()));
       draw.policy(svg, now.agent, said.action, "observer");
     } });
-    caption("says", said ? SAID : "It is being trained. The other three panels need none.");
+    const { observer, past: seen } = scene.get(), met = `${observer} has seen ${seen.length} other episodes of this agent.`;
+    caption("says", waiting ? `${met} ${SAID}` : "It is being trained. The other three panels need none.");
   }
 
   // --- In a sentence
 
   function moral(now, mind, said) {
-    if (!mind) return answers.get().busy ? "…" : episode.over(scene.states(), "subgoal") || "";
-    const kind = scene.get().agent.preferred, here = now.objects[liked()];
+    if (!mind) return episode.over(scene.states(), "subgoal") || "";
+    const here = now.objects[liked()];
     if (here === undefined) return `${liked()} is not there any more.`;
-    const belief = mind.belief[kind], place = likeliest(belief), action = tomnet.catalogue.actions[likeliest(mind.action)];
-    const next = `It goes ${action} with probability ${Math.max(...mind.action).toFixed(2)}.`;
-    return `${verdict(belief, place, here)} ${next} ${noticed(mind, said, place)}`;
+    return `${verdict(mind, here)} ${noticed(mind, said, here)} ${next(mind, said)}`;
   }
 
-  function verdict(belief, place, here) {
-    const sure = belief[place].toFixed(2), it = `${liked()} is at ${levels.inWords(here)}`;
-    const there = place === levels.SIZE ** 2 ? "gone" : `at ${levels.inWords(place)}`;
-    if (place === here) return `A true belief: ${it}, and the agent believes so (${sure}).`;
+  const beliefOf = ({ belief }) => belief[scene.get().agent.preferred];
+
+  function verdict(mind, here) {
+    const belief = beliefOf(mind), place = likeliest(belief), sure = belief[place].toFixed(2);
+    const it = `${liked()} is at ${levels.inWords(here)}`, there = place === levels.SIZE ** 2 ? "gone" : `at ${levels.inWords(place)}`;
     if (belief[place] < SURE) return `No firm belief: the agent does not know where ${liked()} is (at most ${sure} anywhere).`;
+    if (place === here) return `A true belief: ${it}, and the agent believes so (${sure}).`;
     return `A false belief: ${it}, and the agent believes it is ${there} (${sure}).`;
   }
 
-  function noticed(mind, said, place) {
+  function noticed(mind, said, here) {
     if (!said) return "No observer is there yet to notice.";
-    const foreseen = likeliest(said.action) === likeliest(mind.action);
-    if (!said.belief) return foreseen ? "The observer foresees that step." : "The observer expects another step.";
-    const right = likeliest(said.belief[scene.get().agent.preferred]) === place;
-    if (right) return "The observer noticed: it says the agent believes just that.";
-    return "The observer did not notice: it says the agent believes otherwise.";
+    const foreseen = likeliest(said.action) === likeliest(mind.action) ? "foresees" : "does not foresee";
+    if (!said.belief) return `The observer says nothing of beliefs, and ${foreseen} the next step.`;
+    const [own, belief] = [mind, said].map(beliefOf), place = likeliest(own), most = Math.max(...belief);
+    const firm = own[place] >= SURE, sure = most >= SURE;
+    if (firm && !sure) return `The observer cannot tell what the agent believes (at most ${most.toFixed(2)} anywhere).`;
+    if (sure && (!firm || likeliest(belief) !== place)) return "The observer did not notice: it says the agent believes otherwise.";
+    return firm && place !== here ? "The observer noticed: it says the agent believes just that." : "The observer says so too.";
+  }
+
+  /** The sentence stays until the next one is known: of what was said of the scene as it was, a wrong one would be made. */
+  function tell({ level }, sentence) {
+    const { busy } = answers.get();
+    byId("moral").classList.toggle("waiting", busy);
+    if (busy && level === told) return;
+    byId("moral").textContent = busy ? "…" : sentence();
+    told = level;
+  }
+
+  function next(mind, said) {
+    const step = likeliest(mind.action), action = tomnet.catalogue.actions[step], observer = said?.action[step].toFixed(2);
+    const does = action === "stay" ? "It stays" : `It goes ${action}`;
+    return `${does} with probability ${mind.action[step].toFixed(2)}${said ? `, and the observer says ${observer}` : ""}.`;
   }
 
   function show() {
@@ -123,13 +152,13 @@
     byId("explore").hidden = story;
     if (!story) return;
     const states = scene.states(), now = states.at(-1), over = episode.over(states, "subgoal"), { said, beside } = answers.get();
-    const mind = !over && beside.agent?.belief ? beside.agent : null, told = present.observer ? said : null;
+    const mind = !over && beside.agent?.belief ? beside.agent : null, observed = present.observer ? said : null;
     past.fillDeep("sally-", present.agent);
     truth(now, states);
     sees(now, states);
     believes(now, mind);
-    says(now, told);
-    byId("moral").textContent = moral(now, mind, told);
+    says(now, observed);
+    tell(present, () => moral(now, mind, observed));
     byId("sally-step").disabled = Boolean(over);
     byId("sally-swap").disabled = Boolean(over) || !present.steps.length || !(liked() in now.objects);
     byId("sally-restart").disabled = !present.steps.length;

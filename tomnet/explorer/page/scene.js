@@ -4,7 +4,7 @@
 (function (tomnet) {
   const { level: levels, episode: episodes } = tomnet;
   const MOST_UNDONE = 200;
-  let present = null, before = [], after = [];
+  let present = null, before = [], after = [], going = null;
   const listeners = [];
 
   const worldOf = (scene) => (scene.agent.kind === "deep" ? "subgoal" : "maze");
@@ -13,13 +13,15 @@
   const now = (scene = present) => states(scene).at(-1);
   const text = (scene = present) => episodes.write(scene.level, scene.steps);
 
-  /** Another scene in the place of this one; `quiet` changes, such as what is looked at, are not undone one by one. */
-  function set(changes, { quiet = false } = {}) {
+  /** Another scene in the place of this one; `quiet` changes, such as what is looked at, are not undone one by one, and
+      all of one `gesture`, such as a drag, are undone together. */
+  function set(changes, { quiet = false, gesture = null } = {}) {
     const next = { ...present, ...changes };
     states(next); // an Error here leaves everything as it was
     if (present && !quiet) {
-      before = [...before.slice(-MOST_UNDONE), present];
+      if (!gesture || gesture !== going) before = [...before.slice(-MOST_UNDONE), present];
       after = [];
+      going = gesture;
     }
     present = next;
     tell();
@@ -29,6 +31,7 @@
     if (!before.length) return;
     after.push(present);
     present = before.pop();
+    going = null;
     tell();
   }
 
@@ -40,10 +43,10 @@
   }
 
   /** What is on the screen becomes the level, and a new episode begins there. */
-  function edit(change) {
+  function edit(change, how) {
     const edited = levels.copy(now());
     change(edited);
-    set({ level: levels.format(edited), steps: [] });
+    set({ level: levels.format(edited), steps: [] }, how);
   }
 
   /** An agent of another kind lives in another world: the star comes or goes, everything else stays. */

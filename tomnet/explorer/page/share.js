@@ -1,11 +1,14 @@
 "use strict";
 /* Sharing: the address, the same in Python, and the picture. */
 (function (tomnet) {
-  const { scene, address } = tomnet;
+  const { scene, address } = tomnet, { add, element } = tomnet.draw;
   const byId = (id) => document.getElementById(id);
   const STROKES = ["stroke", "stroke-width", "stroke-linecap", "stroke-linejoin", "stroke-dasharray"];
-  const STYLES = ["fill", "fill-opacity", ...STROKES, "opacity", "font", "text-anchor", "display"];
-  const PIXELS = 800;
+  const FONTS = ["font-family", "font-size", "font-weight", "text-anchor"];
+  const STYLES = ["fill", "fill-opacity", ...STROKES, "opacity", ...FONTS]; // as attributes: the page allows no style of its own
+  const PIXELS = 70; // of a cell
+  const PANELS = { explore: ["level", "predicted"], sally: ["truth", "sees", "believes", "says"] };
+  const SIDE = tomnet.level.SIZE + 0.12, GAP = 0.6, TITLE = 0.9, BELOW = 3; // in the units of a cell
 
   async function copy(text, done) {
     try {
@@ -18,36 +21,54 @@
 
   // --- Pictures
 
-  /** What is shown, with its colours written into it: elsewhere there is no style sheet. */
+  /** What is shown, in the units of a cell, with its colours written into it: elsewhere there is no style sheet. */
   function svgText() {
-    const shown = scene.get().view === "sally" ? ["truth", "sees", "believes", "says"] : ["level", "predicted"];
-    const panels = shown.map((id) => inlined(byId(id))), gap = 0.6, size = tomnet.level.SIZE + 0.12;
-    const viewBox = `0 0 ${panels.length * (size + gap) - gap} ${size}`;
-    const whole = tomnet.draw.element("svg", { viewBox, width: PIXELS * panels.length, height: PIXELS });
-    tomnet.draw.add(whole, "rect", { width: "100%", height: "100%", fill: getComputedStyle(document.body).backgroundColor });
-    panels.forEach((panel, number) => {
-      const box = { x: number * (size + gap), y: 0, width: size, height: size };
-      for (const [name, value] of Object.entries(box)) panel.setAttribute(name, value);
-      whole.append(panel);
+    const shown = PANELS[scene.get().view].map(byId), width = shown.length * (SIDE + GAP) - GAP;
+    const box = { x: -GAP, y: -GAP, width: width + 2 * GAP, height: TITLE + SIDE + BELOW + 2 * GAP };
+    const [wide, high] = [box.width, box.height].map((length) => Math.round(length * PIXELS));
+    const whole = element("svg", { viewBox: Object.values(box).join(" "), width: wide, height: high });
+    add(whole, "rect", { ...box, fill: getComputedStyle(document.body).backgroundColor });
+    shown.forEach((panel, number) => {
+      write(whole, title(panel), number * (SIDE + GAP), 0.5, 700);
+      whole.append(inlined(panel, { x: number * (SIDE + GAP), y: TITLE, width: SIDE, height: SIDE }));
     });
+    if (scene.get().view === "explore") whole.append(...[...byId("bars").children].map(belowPrediction));
+    else inLines(byId("moral").textContent, width).forEach((line, number) => write(whole, line, 0, TITLE + SIDE + 1 + 0.8 * number));
     return new XMLSerializer().serializeToString(whole);
   }
 
-  function inlined(svg) {
+  const belowPrediction = (chart, number) =>
+    inlined(chart, { x: SIDE + GAP + (number * SIDE) / 2, y: TITLE + SIDE + 0.4, width: SIDE / 2, height: BELOW - 0.4 });
+
+  function title(panel) {
+    const heading = panel.parentElement.querySelector("h2").textContent.trim().replace(/\s+/, "  ");
+    return panel.id === "predicted" ? `${heading}: ${panel.getAttribute("aria-label").toLowerCase()}` : heading;
+  }
+
+  function write(svg, text, x, y, weight = 400) {
+    const font = { "font-family": "DejaVu Sans, sans-serif", "font-size": 0.56, "font-weight": weight };
+    add(svg, "text", { x, y, fill: getComputedStyle(document.body).color, ...font }, text);
+  }
+
+  /** A sentence in lines that fit; a letter is about a third of a cell wide. */
+  const inLines = (sentence, width) => sentence.match(new RegExp(`.{1,${Math.floor(width * 2.8)}}(\\s|$)`, "g")) ?? [];
+
+  function inlined(svg, place) {
     const copied = svg.cloneNode(true), originals = svg.querySelectorAll("*");
     copied.querySelectorAll("*").forEach((element, number) => {
       const style = getComputedStyle(originals[number]);
-      element.setAttribute("style", STYLES.map((name) => `${name}:${style.getPropertyValue(name)}`).join(";"));
+      for (const name of STYLES) element.setAttribute(name, style.getPropertyValue(name));
     });
     copied.querySelectorAll(".cursor").forEach((cursor) => cursor.remove());
     ["id", "class", "tabindex", "role"].forEach((name) => copied.removeAttribute(name));
+    for (const [name, value] of Object.entries(place)) copied.setAttribute(name, value);
     return copied;
   }
 
   const svgFile = () => new Blob([svgText()], { type: "image/svg+xml" });
 
   async function pngFile() {
-    const image = new Image(), text = svgText(), [, width, height] = text.match(/width="(\d+)" height="(\d+)"/).map(Number);
+    const image = new Image(), text = svgText(), [, width, height] = text.match(/ width="(\d+)" height="(\d+)"/).map(Number);
     image.src = `data:image/svg+xml;base64,${btoa(unescape(encodeURIComponent(text)))}`;
     await image.decode();
     const canvas = Object.assign(document.createElement("canvas"), { width, height });
@@ -78,6 +99,7 @@
 
   const chosen = (id, action) => byId(id).addEventListener("click", () => {
     menu(false);
+    byId("share").focus(); // what was chosen is hidden now
     tomnet.trying(action);
   });
   byId("share").addEventListener("click", () => menu(byId("share-menu").hidden));

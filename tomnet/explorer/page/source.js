@@ -24,6 +24,10 @@
 
   tomnet.source = {
     server: true,
+    /** Why an observer of the catalogue is not here, and what else a scene needs, in a sentence. */
+    absent: "not in the zoo yet",
+    lacks: ({ observer }) =>
+      observer === null || tomnet.answers.observer(observer).here ? null : `The observer ${observer} is not in the zoo here.`,
     catalogue: async () => (await fetch("api/catalogue")).json(),
     /** `{observer, past: [{text, time}], now, everywhere}` → `{said, character, remarks}`. */
     ask: (question) => post("ask", { client, ...question }),

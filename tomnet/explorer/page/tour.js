@@ -6,7 +6,7 @@
     ["world", "A world to draw", `Paint walls, drag the objects A to D and the agent, or take a random level. Everything can
       be undone, and everything works from the keyboard.`],
     ["past", "An agent with a past", `Choose what an agent wants and watch it for an episode or two. Each dot on the map is an
-      agent the observer knows; the ringed one is yours, and moves with every episode.`],
+      agent the observer knows; the large one is yours, and moves with every episode.`],
     ["prediction", "What will it do?", `The observer has never met this agent. From its past alone it says which step comes
       next, what will be taken, and where the agent will be.`],
     ["who", "Is that right?", `Beside it stands the exact ideal observer, or the agent itself. “Difference” draws where they

@@ -4,7 +4,7 @@
   const { level: levels, scene, episode } = tomnet;
   const PAUSE = 260; // milliseconds between two steps at speed
   const byId = (id) => document.getElementById(id);
-  let playing = false;
+  let playing = null; // an object of its own for each press of Play
 
   const world = () => scene.worldOf(scene.get());
   const over = () => episode.over(scene.states(), world());
@@ -16,20 +16,28 @@
     if (answer && scene.get() === before) scene.set({ steps: [...before.steps, ...answer.steps] });
   }
 
+  /** To the end of the episode, unless it is paused, becomes another one, or something goes wrong. */
   async function play() {
-    playing = !playing;
-    byId("play").setAttribute("aria-pressed", playing);
-    byId("play").textContent = playing ? "Pause" : "Play";
-    while (playing && !over()) {
-      await tomnet.trying(act);
-      await new Promise((done) => setTimeout(done, PAUSE));
-    }
-    if (playing) await play();
+    const mine = playing ? null : {}, { level } = scene.get();
+    pressPlay(mine);
+    await tomnet.trying(async () => {
+      while (mine && playing === mine && !over() && scene.get().level === level) {
+        await act();
+        await new Promise((done) => setTimeout(done, PAUSE));
+      }
+    });
+    if (playing === mine) pressPlay(null);
+  }
+
+  function pressPlay(by) {
+    playing = by;
+    byId("play").setAttribute("aria-pressed", Boolean(by));
+    byId("play").textContent = by ? "Pause" : "Play";
   }
 
   async function random() {
     const { level } = await tomnet.source.level(world() === "subgoal", tomnet.seed());
-    scene.set({ level, steps: [] });
+    scene.set({ name: null, level, steps: [] });
   }
 
   // --- As text
@@ -43,7 +51,7 @@
   function useText() {
     try {
       const read = episode.split(byId("text").value);
-      scene.set({ level: levels.format(levels.parse(read.level, world())), steps: read.steps });
+      scene.set({ name: null, level: levels.format(levels.parse(read.level, world())), steps: read.steps });
       byId("text-dialog").close();
     } catch (error) {
       byId("text-wrong").textContent = error.message;
@@ -57,7 +65,7 @@
 
   function show() {
     const states = scene.states(), ended = over(), now = states.at(-1), stuck = walledIn(now);
-    for (const id of ["step", "play"]) byId(id).disabled = Boolean(ended) || !tomnet.source.act;
+    for (const id of ["step", "play"]) byId(id).disabled = Boolean(ended);
     for (const id of ["restart", "step-back", "keep"]) byId(id).disabled = states.length < 2;
     const steps = states.length === 2 ? "1 step" : `${states.length - 1} steps`;
     const begun = states.length > 1 ? `${steps} so far.` : "The episode has not begun.";

@@ -1,0 +1,109 @@
+"""The page in a real browser, on a desk and on a phone, as a person would use it: by mouse, by finger, by keyboard."""
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import tomnet
+
+CHROMIUM = shutil.which("chromium")
+NO_CHROMIUM = "no Chromium here: `apt-get install chromium` brings it"
+PICTURES = Path(tomnet.__file__).parents[1] / "build" / "page"  # what every flow looked like in the end
+DESKTOP = {"viewport": {"width": 1280, "height": 800}}
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+SIZES = {"desktop": DESKTOP, "phone": PHONE}
+COMPILING = 240_000  # milliseconds that a first question may take
+TWO_TAPS = 500  # milliseconds; of touches that follow sooner, a browser makes one gesture
+SCENE = "() => tomnet.scene.get()"
+ANSWERS = "() => { const { said, beside } = tomnet.answers.get(); return { said, ...beside }; }"
+
+
+class Visit:
+    """One open page; `panel` brings a panel to the screen of a phone, where one is shown at a time."""
+
+    def __init__(self, browser: Any, address: str, size: str = "desktop", **how: Any):
+        self.size, self.faults, self.asked = size, [], []
+        self.page = browser.new_context(**SIZES[size], **how).new_page()
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(address)
+        self.page.wait_for_selector("html[data-ready=yes]")
+        self.answered()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.page, name)
+
+    def end(self, name: str) -> None:
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=PICTURES / f"{re.sub('[^a-z0-9]+', '-', name.lower()).strip('-')}.png")
+        self.page.context.close()
+        assert self.faults == []
+
+    def answered(self) -> None:
+        self.page.wait_for_selector("html[data-busy=no]", timeout=COMPILING)
+
+    def press(self, selector: str) -> None:
+        """With a mouse, or with a finger."""
+        (self.page.tap if self.size == "phone" else self.page.click)(selector)
+
+    def panel(self, name: str) -> None:
+        if self.size == "phone" and self.page.is_visible("#tabs"):
+            self.press(f"#tabs [aria-controls={name}]")
+
+    def choose(self, value: str) -> None:
+        """One of several that exclude each other."""
+        self.press(f"label:has(input[value={value}])")
+
+    def cell(self, row: int, col: int) -> dict[str, float]:
+        """The middle of a cell of the level, on the screen."""
+        box = self.page.locator("#level").bounding_box()
+        assert box is not None
+        side = min(box["width"], box["height"])
+        left, top = box["x"] + (box["width"] - side) / 2, box["y"] + (box["height"] - side) / 2
+        return {"x": left + (col + 0.5) * side / 11, "y": top + (row + 0.5) * side / 11}
+
+    def drag(self, *cells: tuple[int, int]) -> None:
+        points = [self.cell(*cell) for cell in cells]
+        if self.size == "desktop":
+            self.page.mouse.move(**points[0])
+            self.page.mouse.down()
+            for point in points[1:]:
+                self.page.mouse.move(**point)
+            self.page.mouse.up()
+            return
+        finger = self.page.context.new_cdp_session(self.page)
+        for number, point in enumerate(points):
+            kind = "touchMove" if number else "touchStart"
+            finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [point]})
+        finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        self.page.wait_for_timeout(TWO_TAPS)
+
+    @property
+    def scene(self) -> dict:
+        return self.page.evaluate(SCENE)
+
+    @property
+    def level(self) -> list[str]:
+        return self.scene["level"].split("\n")
+
+    def said(self) -> dict:
+        self.answered()
+        return self.page.evaluate("() => tomnet.answers.get().said")
+
+    def sentence(self) -> str:
+        self.page.wait_for_selector("#say:not([hidden])")
+        return self.page.inner_text("#say")
+
+
+def tell_the_story(page: Visit, scene: str) -> tuple[str, str]:
+    """Sally walks to the star, and Anne swaps: the sentence before and after."""
+    page.select_option("#scenes", scene)
+    page.answered()
+    for _ in page.scene["way"]:
+        page.press("#sally-step")
+    page.answered()
+    before = page.inner_text("#moral")
+    page.press("#sally-swap")
+    page.answered()
+    return before, page.inner_text("#moral")
