@@ -13,8 +13,23 @@ PICTURES = Path(tomnet.__file__).parents[1] / "build" / "page"  # what every flo
 DESKTOP = {"viewport": {"width": 1280, "height": 800}}
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
 SIZES = {"desktop": DESKTOP, "phone": PHONE}
-COMPILING = 240_000  # milliseconds that a first question may take
-TWO_TAPS = 500  # milliseconds; of touches that follow sooner, a browser makes one gesture
+COMPILING = 240_000  # milliseconds that anything may take: a first question compiles, and the machine may be busy
+# clicks are counted, what was said is kept when it has faded, and the page draws the same numbers in every visit
+BEFORE_THE_PAGE = """
+    tomnetClicks = 0;
+    addEventListener("click", () => tomnetClicks++, true);
+    tomnetSaid = "";
+    const look = () => {
+        const said = document.getElementById("say");
+        if (said && !said.hidden) tomnetSaid = said.textContent;
+    };
+    new MutationObserver(look).observe(document, { subtree: true, childList: true, attributeFilter: ["hidden"] });
+    let drawn = 1;
+    Math.random = () => (drawn = (drawn * 48271) % 2147483647) / 2147483647;
+"""
+AT_REST = (
+    200  # milliseconds; of a finger that leaves while it moves, a browser makes a fling, and the next tap stops that
+)
 SCENE = "() => tomnet.scene.get()"
 ANSWERS = "() => { const { said, beside } = tomnet.answers.get(); return { said, ...beside }; }"
 
@@ -27,6 +42,8 @@ class Visit:
         self.page = browser.new_context(**SIZES[size], **how).new_page()
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
         self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.set_default_timeout(COMPILING)
+        self.page.add_init_script(BEFORE_THE_PAGE)
         self.page.goto(address)
         self.page.wait_for_selector("html[data-ready=yes]")
         self.answered()
@@ -41,11 +58,16 @@ class Visit:
         assert self.faults == []
 
     def answered(self) -> None:
-        self.page.wait_for_selector("html[data-busy=no]", timeout=COMPILING)
+        self.page.wait_for_selector("html[data-busy=no]")
 
     def press(self, selector: str) -> None:
-        """With a mouse, or with a finger."""
-        (self.page.tap if self.size == "phone" else self.page.click)(selector)
+        """With a mouse, or with a finger; of a touch the browser makes a click some time after the tap has returned."""
+        if self.size == "desktop":
+            self.page.click(selector)
+            return
+        clicks = self.page.evaluate("tomnetClicks")
+        self.page.tap(selector)
+        self.page.wait_for_function("clicks => tomnetClicks > clicks", arg=clicks)
 
     def panel(self, name: str) -> None:
         if self.size == "phone" and self.page.is_visible("#tabs"):
@@ -76,8 +98,13 @@ class Visit:
         for number, point in enumerate(points):
             kind = "touchMove" if number else "touchStart"
             finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [point]})
+        self.page.wait_for_timeout(AT_REST)
         finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-        self.page.wait_for_timeout(TWO_TAPS)
+
+    @property
+    def url(self) -> str:
+        """As the page knows it; Playwright hears of a change some time later."""
+        return self.page.evaluate("location.href")
 
     @property
     def scene(self) -> dict:
@@ -91,9 +118,10 @@ class Visit:
         self.answered()
         return self.page.evaluate("() => tomnet.answers.get().said")
 
-    def sentence(self) -> str:
-        self.page.wait_for_selector("#say:not([hidden])")
-        return self.page.inner_text("#say")
+    def sentence(self, part: str = "") -> str:
+        """What was said last, and holds this part: a sentence stays on the screen for some seconds only."""
+        heard = "part => tomnetSaid.includes(part) && tomnetSaid"
+        return self.page.wait_for_function(heard, arg=part).json_value()
 
 
 def tell_the_story(page: Visit, scene: str) -> tuple[str, str]:
