@@ -24,11 +24,8 @@ import numpy as np  # noqa: E402
 from settings import changed  # noqa: E402
 
 from tomnet.agents.population import CONDITIONS, Population, as_stored, senses_of  # noqa: E402
-from tomnet.agents.population_training import (  # noqa: E402
-    CHOOSING,
-    HELD_OUT,
-    POPULATION_PRESETS,
-    PopulationTraining,
+from tomnet.agents.population_config import POPULATION_PRESETS, PopulationTraining  # noqa: E402
+from tomnet.agents.population_update import (  # noqa: E402
     first_learners,
     own_keys,
     returns_on,
@@ -38,7 +35,7 @@ from tomnet.agents.population_training import (  # noqa: E402
 from tomnet.experiments.analysis.population_evaluation import canonical_agents  # noqa: E402
 from tomnet.experiments.sally_anne.acts_on_memory import acts_on_memory  # noqa: E402
 from tomnet.experiments.sally_anne.scenarios import all_scenarios  # noqa: E402
-from tomnet.support.streams import agent_stream  # noqa: E402
+from tomnet.support.streams import CHOOSING, HELD_OUT, agent_stream  # noqa: E402
 from tomnet.world.levels import draw_levels  # noqa: E402
 
 SEED = 7

@@ -23,7 +23,8 @@ from tomnet.experiments.experiment import PRESETS, ObserverSpec  # noqa: E402
 from tomnet.experiments.registry import find  # noqa: E402
 from tomnet.experiments.run import find_observer  # noqa: E402
 from tomnet.observer.tomnet import ToMnet  # noqa: E402
-from tomnet.observer.training import first_state, held_out_losses  # noqa: E402
+from tomnet.observer.training import held_out_losses  # noqa: E402
+from tomnet.observer.training_step import first_state  # noqa: E402
 from tomnet.support.streams import HELD_OUT_STREAM, stream  # noqa: E402
 
 SEED = 7

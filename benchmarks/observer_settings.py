@@ -26,7 +26,8 @@ from tomnet.experiments.experiment import PRESETS, ObserverSpec  # noqa: E402
 from tomnet.experiments.registry import find  # noqa: E402
 from tomnet.experiments.run import find_observer  # noqa: E402
 from tomnet.observer.frames import usual_capacity  # noqa: E402
-from tomnet.observer.training import draw_chunk, first_state, run_chunk  # noqa: E402
+from tomnet.observer.training import draw_chunk, run_chunk  # noqa: E402
+from tomnet.observer.training_step import first_state  # noqa: E402
 
 SEED = 7
 PARTS = ("training", "observer")  # whose fields a setting may change

@@ -28,12 +28,14 @@ import jax.numpy as jnp  # noqa: E402
 from jax.sharding import Mesh  # noqa: E402
 
 from tomnet.agents.population import senses_of  # noqa: E402
-from tomnet.agents.population_training import POPULATION_PRESETS, first_learners, update_all, update_key  # noqa: E402
+from tomnet.agents.population_config import POPULATION_PRESETS  # noqa: E402
+from tomnet.agents.population_update import first_learners, update_all, update_key  # noqa: E402
 from tomnet.experiments.experiment import ObserverSpec  # noqa: E402
 from tomnet.experiments.registry import find  # noqa: E402
 from tomnet.experiments.run import find_observer  # noqa: E402
 from tomnet.observer.frames import capacity_for  # noqa: E402
-from tomnet.observer.training import draw_chunk, first_state, one_step, shared_out  # noqa: E402
+from tomnet.observer.training import draw_chunk, shared_out  # noqa: E402
+from tomnet.observer.training_step import first_state, one_step  # noqa: E402
 from tomnet.support.mesh import mesh_of, over, spread  # noqa: E402
 
 REPEATS = 5

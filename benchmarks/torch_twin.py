@@ -29,7 +29,7 @@ from tomnet.episodes.episode import ACTION_COUNT, Snapshot  # noqa: E402
 from tomnet.experiments.registry import find  # noqa: E402
 from tomnet.observer.config import ObserverConfig  # noqa: E402
 from tomnet.observer.frames import Capacity, channels, frame_count, pair_planes, rounded_up, state_planes  # noqa: E402
-from tomnet.observer.training import first_state, one_step  # noqa: E402
+from tomnet.observer.training_step import first_state, one_step  # noqa: E402
 from tomnet.support.errors import needs_extra  # noqa: E402
 from tomnet.support.provenance import provenance  # noqa: E402
 

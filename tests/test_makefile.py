@@ -24,7 +24,7 @@ def make_chromium(folder: Path, programs: dict[str, str]) -> tuple[str, list[str
     calls.touch()
     found = os.environ | {"PATH": str(folder), "CALLS": str(calls)}
     make = [str(shutil.which("make")), "-C", str(ROOT), "--no-print-directory", "chromium"]
-    done = subprocess.run(make, env=found, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(make, env=found, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr  # the other tests go on without it
     return done.stdout, calls.read_text().splitlines()
 

@@ -19,9 +19,9 @@ import tomnet
 SECONDS = 0.3
 CHECK = """
 import time
-start = time.perf_counter()
+start = time.process_time()  # and not that of the clock: others may have the cores
 import tomnet
-took = time.perf_counter() - start
+took = time.process_time() - start
 import sys
 assert "jax" not in sys.modules and "numpy" not in sys.modules, sorted(sys.modules)
 assert "load" in dir(tomnet) and "experiments" in dir(tomnet)
@@ -34,7 +34,7 @@ def test_importing_tomnet_is_quick_and_leaves_jax_alone():
     def took() -> float:
         return float(subprocess.run([sys.executable, "-c", CHECK], check=True, capture_output=True, text=True).stdout)
 
-    assert min(took() for _ in range(3)) < SECONDS  # the machine may be busy with something else
+    assert min(took() for _ in range(3)) < SECONDS
 
 
 def test_what_editors_are_told_is_what_there_is():

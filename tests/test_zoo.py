@@ -65,7 +65,7 @@ def result():
 
 def test_a_run_is_adopted_whole(run_folder, observers):
     assert not zoo.available(NAME)
-    adopt.adopt_observers(run_folder, NAME)
+    adopt.main(["observers", str(run_folder), NAME])
     assert zoo.available(NAME)
     assert eqx.tree_equal(jax.tree.leaves(dict(zoo.load(NAME))), jax.tree.leaves(observers))
     assert {spec: about["command"] for spec, about in zoo.about(NAME).items()} == dict.fromkeys(
@@ -147,6 +147,15 @@ def test_a_card_says_what_was_trained_and_what_was_measured(run_folder):
     assert "500 agents drawn with seed 1" in card
     assert "Apache-2.0" in card
     assert f"- {claim_link('G1')}, partly. It predicts: 0.500 (0.400 … 0.600), share; ≥ 0.9." in card
+
+
+@pytest.mark.parametrize(("commit", "said"), [("abc", False), ("abc-dirty", True), (None, False)])
+def test_a_card_says_what_it_means_that_a_commit_is_dirty(commit, said, observers):
+    about = ABOUT | {"environment": ABOUT["environment"] | {"commit": commit}}
+    card = compose_card(
+        EXPERIMENTS[NAME], {name: (one, about | {"observer": name}) for name, one in observers.items()}, result()
+    )
+    assert ("changes that were not committed" in card) is said
 
 
 def made_up_card(name: str, shown: Result | None = None) -> str:

@@ -45,8 +45,8 @@ if TYPE_CHECKING:  # for editors and type checkers, which cannot follow `__getat
     from .fit.observer import load_fitted as load_fitted
     from .ideal.inverse_planning import InversePlanner as InversePlanner
     from .observer.config import ObserverConfig as ObserverConfig
+    from .observer.config import TrainingConfig as TrainingConfig
     from .observer.tomnet import ToMnet as ToMnet
-    from .observer.training import TrainingConfig as TrainingConfig
     from .observer.training import train as train
     from .recordings.folder import read_recordings as read_recordings
     from .recordings.folder import write_recordings as write_recordings
@@ -81,9 +81,9 @@ PUBLIC = {
     "tomnet.recordings.scene": ("Scene",),
     "tomnet.recordings.folder": ("read_recordings", "write_recordings"),
     "tomnet.recordings.record": ("record",),
-    "tomnet.observer.config": ("ObserverConfig",),
+    "tomnet.observer.config": ("ObserverConfig", "TrainingConfig"),
     "tomnet.observer.tomnet": ("ToMnet",),
-    "tomnet.observer.training": ("TrainingConfig", "train"),
+    "tomnet.observer.training": ("train",),
     "tomnet.ideal.inverse_planning": ("InversePlanner",),
     "tomnet.fit.observer": ("load_fitted",),
     "tomnet.support.errors": ("TomnetError",),

@@ -3,7 +3,8 @@
 What draws is compiled as a whole: step by step, hundreds of small programs would have to be.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from os import PathLike
 from typing import Any, overload
 
 import equinox as eqx
@@ -18,7 +19,7 @@ from .asking import agent_model
 from .asking.agent_model import AgentModel
 from .asking.inputs import Past
 from .asking.validation import check
-from .episodes import encounter, rollout
+from .episodes import rollout, sampling
 from .episodes.encounter import Encounter, EncounterSpec
 from .episodes.episode import Episode, QueryState
 from .episodes.faults import arrays_of, find_blocked, find_fault
@@ -28,6 +29,7 @@ from .fit.observer import FittedAgent, FittedObserver, is_fitted, load_fitted
 from .observer.tomnet import ToMnet, ask
 from .recordings.recording import Recording
 from .support.errors import BadSetting, TomnetError
+from .support.files import FilePath
 from .support.words import counted
 from .world.gridworld import Level, World
 
@@ -93,7 +95,7 @@ def draw_encounters(
 def _draw_encounters(
     key: Key[Scalar, ""], agents: eqx.Module, world: World, encounter_spec: EncounterSpec, past: int | None
 ) -> Encounter:
-    return encounter.draw_encounters(key, agents, rollout.play(world), encounter_spec, past=past)
+    return sampling.draw_encounters(key, agents, rollout.play(world), encounter_spec, past=past)
 
 
 def play(key: Key[Scalar, ""], agent: Agent, level: Level, world: World) -> Episode:
@@ -157,12 +159,12 @@ def observe(observer: ToMnet, seen: Encounter | History, query: QueryState | Non
 
 
 @overload
-def meet(observer: FittedObserver, past: Sequence[Recording]) -> FittedAgent: ...
+def meet(observer: FittedObserver, past: Iterable[Recording]) -> FittedAgent: ...
 @overload
 def meet(observer: ToMnet, past: Past, *, objects: Sequence[str] | None = None) -> AgentModel: ...
 @overload
-def meet(observer: str, past: Past, *, objects: Sequence[str] | None = None) -> Any: ...
-def meet(observer: ToMnet | FittedObserver | str, past: Any, *, objects: Sequence[str] | None = None) -> Any:
+def meet(observer: FilePath, past: Past, *, objects: Sequence[str] | None = None) -> Any: ...
+def meet(observer: ToMnet | FittedObserver | FilePath, past: Any, *, objects: Sequence[str] | None = None) -> Any:
     """Lets an observer, or the one of this name, meet an agent through its past; the model that it makes of the agent
     can be asked about any state, and follows an episode step by step.
 
@@ -176,8 +178,8 @@ def meet(observer: ToMnet | FittedObserver | str, past: Any, *, objects: Sequenc
     >>> said.action["down"] + said.action["right"] > 0.9, said.consumption.names, said.successor[0.9].shape
     (True, ('A', 'B', 'C', 'D'), (11, 11))
     """
-    if isinstance(observer, str):
-        observer = load_fitted(observer) if is_fitted(observer) else load(observer)
+    if isinstance(observer, str | PathLike):
+        observer = load_fitted(observer) if is_fitted(observer) else load(str(observer))
     if not isinstance(observer, FittedObserver):
         return agent_model.meet(observer, past, objects)
     if objects is not None:

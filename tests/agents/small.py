@@ -7,7 +7,7 @@ import numpy as np
 
 from tomnet.agents.actor_critic import Network, NetworkConfig, Senses
 from tomnet.agents.population import CONDITIONS, Population, blank_networks
-from tomnet.agents.population_training import PopulationTraining
+from tomnet.agents.population_config import PopulationTraining
 from tomnet.agents.reinforcement import LearnerConfig
 from tomnet.world.gridworld import World
 

@@ -18,7 +18,9 @@ from tomnet import zoo
 from tomnet.agents import experience, population_training
 from tomnet.agents.actor_critic import Rewards
 from tomnet.agents.population import CONDITIONS, load_population, senses_of
-from tomnet.agents.population_training import POPULATION_PRESETS, train_population
+from tomnet.agents.population_config import POPULATION_PRESETS
+from tomnet.agents.population_training import train_population
+from tomnet.agents.population_update import first_learners, own_keys, returns_on, update_all, update_key, update_pool
 from tomnet.agents.reinforcement import UpdateReport
 from tomnet.support.array_files import load_arrays
 from tomnet.support.errors import BadFile, BadSetting, TomnetError
@@ -27,7 +29,7 @@ from tomnet.support.json_files import read_jsonl
 from tomnet.support.named_arrays import named_arrays
 from tomnet.support.run_folder import CHECKPOINT, METRICS, read_run
 from tomnet.support.run_lock import RunLock
-from tomnet.support.streams import stream
+from tomnet.support.streams import BIRTH, CHOOSING, HELD_OUT, TRAINING, WEIGHTS, agent_stream, stream
 from tomnet.world.gridworld import World
 from tomnet.world.levels import draw_levels
 
@@ -135,15 +137,11 @@ def test_the_files_hold_what_was_returned_and_say_where_it_comes_from(finished):
 
 def test_networks_are_chosen_by_what_their_files_earn(finished):
     folder, _ = finished
-    levels = draw_levels(population_training.agent_stream(0, population_training.HELD_OUT), SMALL.levels, SMALL.world)
+    levels = draw_levels(agent_stream(0, HELD_OUT), SMALL.levels, SMALL.world)
     for name in SMALL.conditions:
         population = load_population(folder / f"{name}.safetensors")
-        keys = population_training.own_keys(
-            population_training.agent_stream(0, population_training.CHOOSING), jnp.asarray(population.about["indices"])
-        )
-        earned = population_training.returns_on(
-            keys, population.networks, senses_of([population.condition]), levels, SMALL
-        )
+        keys = own_keys(agent_stream(0, CHOOSING), jnp.asarray(population.about["indices"]))
+        earned = returns_on(keys, population.networks, senses_of([population.condition]), levels, SMALL)
         assert population.returns == pytest.approx(np.asarray(earned).tolist(), abs=1e-6)
 
 
@@ -165,7 +163,7 @@ def test_what_is_chosen_by_was_rounded(finished, tmp_path, monkeypatch):
 
 def test_networks_are_born_different_whatever_their_chunk(finished):
     """Each depends on the seed and its own number alone."""
-    first = population_training.first_learners
+    first = first_learners
     two, others = first(0, jnp.arange(2), SMALL), first(0, jnp.arange(1, 3), SMALL)
     assert np.array_equal(two.network.policy.weight[1], others.network.policy.weight[0])
     assert not np.array_equal(two.network.policy.weight[0], two.network.policy.weight[1])
@@ -216,13 +214,10 @@ def test_levels_that_networks_are_chosen_by_are_in_no_pool(tmp_path, monkeypatch
     run(tmp_path)
     first, second = chosen_by
     assert eqx.tree_equal(first, second)  # every chunk is chosen by the same
-    held_out = draw_levels(population_training.agent_stream(0, population_training.HELD_OUT), SMALL.levels, SMALL.world)
+    held_out = draw_levels(agent_stream(0, HELD_OUT), SMALL.levels, SMALL.world)
     assert levels_seen(first) == levels_seen(held_out)
-    updates = [
-        population_training.update_pool(population_training.update_key(0, i), SMALL)[0]
-        for i in range(SMALL.learner.updates)
-    ]
-    birth = draw_levels(population_training.agent_stream(0, population_training.BIRTH), SMALL.learner.pool, SMALL.world)
+    updates = [update_pool(update_key(0, i), SMALL)[0] for i in range(SMALL.learner.updates)]
+    birth = draw_levels(agent_stream(0, BIRTH), SMALL.learner.pool, SMALL.world)
     pools = [levels_seen(pool) for pool in (birth, *updates)]
     assert len(set().union(*pools)) == sum(map(len, pools)) == 8 * 7  # every pool is a fresh one
     assert not levels_seen(first) & set().union(*pools)
@@ -231,16 +226,10 @@ def test_levels_that_networks_are_chosen_by_are_in_no_pool(tmp_path, monkeypatch
 def test_no_two_keys_of_a_population_and_of_observers_are_the_same():
     """The first keys of every stream; `split` and `fold_in` of one key would meet."""
     streams = range(5)
-    assert {
-        population_training.WEIGHTS,
-        population_training.BIRTH,
-        population_training.TRAINING,
-        population_training.HELD_OUT,
-        population_training.CHOOSING,
-    } == set(streams)
-    keys = [population_training.agent_stream(0, which) for which in streams]
-    keys += [population_training.own_keys(key, jnp.arange(4))[i] for key in list(keys) for i in range(4)]
-    keys += [population_training.update_pool(population_training.update_key(0, i), SMALL)[1] for i in range(4)]
+    assert {WEIGHTS, BIRTH, TRAINING, HELD_OUT, CHOOSING} == set(streams)
+    keys = [agent_stream(0, which) for which in streams]
+    keys += [own_keys(key, jnp.arange(4))[i] for key in list(keys) for i in range(4)]
+    keys += [update_pool(update_key(0, i), SMALL)[1] for i in range(4)]
     theirs = [stream(0, which) for which in range(4)]
     keys += theirs + [jax.random.fold_in(key, i) for key in theirs for i in range(4)]
     assert len({jax.random.key_data(key).tobytes() for key in keys}) == len(keys)
@@ -251,7 +240,7 @@ def test_returns_are_those_of_the_first_episode_on_each_level():
     networks, senses = made_up_networks(2), senses_of([CONDITIONS["3x3"]] * 2)
     levels = draw_levels(jax.random.key(0), 16, WORLD)
     keys = jax.random.split(jax.random.key(1), 2)
-    found = population_training.returns_on(keys, networks, senses, levels, SMALL)
+    found = returns_on(keys, networks, senses, levels, SMALL)
     for i in range(2):
         network, mine = (jax.tree.map(lambda leaf, i=i: leaf[i], tree) for tree in (networks, senses))
         ongoing = experience.start_episodes(network, levels)
@@ -267,12 +256,10 @@ def test_returns_are_those_of_the_first_episode_on_each_level():
 
 
 def test_two_equal_networks_of_a_chunk_act_differently():
-    learners = population_training.first_learners(0, jnp.arange(2), SMALL)
+    learners = first_learners(0, jnp.arange(2), SMALL)
     twins = jax.tree.map(lambda leaf: jnp.stack([leaf[0]] * 2) if eqx.is_array(leaf) else leaf, learners)
     senses = senses_of([CONDITIONS["3x3"]] * 2)
-    after, _ = population_training.update_all(
-        (population_training.update_key(0, 0), jnp.arange(2), senses), twins, SMALL
-    )
+    after, _ = update_all((update_key(0, 0), jnp.arange(2), senses), twins, SMALL)
     one, other = (jax.tree.map(lambda leaf, i=i: leaf[i], after.ongoing.moment.state.agent_cell) for i in range(2))
     assert not np.array_equal(one, other)
     assert not np.array_equal(after.network.policy.weight[0], after.network.policy.weight[1])

@@ -10,7 +10,7 @@ import pytest
 from agents.small import SMALL, made_up_population
 from figures.hand_made_agents import recorded, tables
 
-from tomnet.agents import population_training
+from tomnet.agents import population_config, population_training
 from tomnet.agents.population import load_population, save_population
 from tomnet.cli import agents
 from tomnet.cli import main as cli
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("here")
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """A preset that takes no time."""
-    monkeypatch.setitem(population_training.POPULATION_PRESETS, "smoke", SMALL)
+    monkeypatch.setitem(population_config.POPULATION_PRESETS, "smoke", SMALL)
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_train_stopped_by_ctrl_c_is_130_and_goes_on(tomnet, here, monkeypatch):
 
 
 def test_a_chunk_is_part_of_the_command_that_is_written_down(tomnet, here, monkeypatch):
-    monkeypatch.setitem(population_training.POPULATION_PRESETS, "smoke", dataclasses.replace(SMALL, chunk=4))
+    monkeypatch.setitem(population_config.POPULATION_PRESETS, "smoke", dataclasses.replace(SMALL, chunk=4))
     assert tomnet("train", "--preset", "smoke", "--chunk", 2, "--out", here / "run")[0] == 0
     assert read_json(here / "run" / "config.json")["settings"]["chunk"] == 2
     command = load_population(here / "run" / "blind.safetensors").about["command"]

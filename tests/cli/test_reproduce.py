@@ -6,15 +6,16 @@ from pathlib import Path
 import pytest
 
 from tomnet import zoo
-from tomnet.agents.population_training import POPULATION_PRESETS
+from tomnet.agents.population_config import POPULATION_PRESETS
 from tomnet.cli.main import main
-from tomnet.cli.reproduce import PRESETS, Reproduce
+from tomnet.cli.reproduce import PRESETS
+from tomnet.cli.reproduction import Reproduction
 from tomnet.experiments.registry import EXPERIMENTS
 
 
 @pytest.fixture
 def stages():
-    return {stage.name: stage for stage in Reproduce(preset="full", seeds=2).stages(Path("place"))}
+    return {stage.name: stage for stage in Reproduction("full", seed=0, seeds=2).stages(Path("place"))}
 
 
 def test_every_observer_is_trained_once_where_it_is_at_home(stages):

@@ -8,9 +8,10 @@ import pytest
 from helpers import within
 from jaxtyping import Array, Int
 
-from tomnet.episodes.encounter import Encounter, EncounterSpec, Oversampled, draw_encounters
+from tomnet.episodes.encounter import Encounter, EncounterSpec
 from tomnet.episodes.episode import NONE, Episode, Snapshot
 from tomnet.episodes.observer_view import NearObjectsOnly, NoisyActions, OfThePast
+from tomnet.episodes.sampling import Oversampled, draw_encounters
 from tomnet.support.errors import BadSetting
 
 AGENTS, LENGTH, TIME = 3000, 7, 9

@@ -21,10 +21,11 @@ from tomnet.experiments.agent_pool import AgentPool
 from tomnet.experiments.analysis import species_maps, subspecies, table_a1, three_species
 from tomnet.experiments.analysis.character_space import Agreement
 from tomnet.experiments.analysis.evaluation_set import EvaluationSet, Met
-from tomnet.experiments.analysis.table_a1 import HEADS, OBSERVERS, PAPER, SHUFFLES
+from tomnet.experiments.analysis.table_a1 import OBSERVERS, PAPER, SHUFFLES
 from tomnet.experiments.analysis.three_species import SPECIES
 from tomnet.experiments.claims.statistics import UNKNOWN, Estimate
 from tomnet.experiments.experiment import PRESETS, Result
+from tomnet.observer.config import BEHAVIOUR
 from tomnet.support.errors import TomnetError
 from tomnet.world.gridworld import SUBGOAL_MAZE
 
@@ -102,7 +103,7 @@ def test_the_papers_own_numbers_reproduce(deep, embedded):
 
 def test_every_row_of_table_a1_is_there(deep):
     assert set(PAPER) == {(name, ()) for name in OBSERVERS} | set(SHUFFLES)
-    assert len(deep.losses) == 2 * len(PAPER) * len(HEADS)
+    assert len(deep.losses) == 2 * len(PAPER) * len(BEHAVIOUR)
 
 
 def test_a_smaller_cut_is_partly_as_long_as_both_is_best(deep):
@@ -231,7 +232,7 @@ def test_a_field_that_turns():
 def generalisation(trained: dict[str, list[float]], tested: dict[str, list[float]]) -> table_a1.Generalisation:
     parts = {"training": trained, "held out": tested}
     losses = {
-        (part, name, ()): {head: np.array(values) for head in HEADS}
+        (part, name, ()): {head: np.array(values) for head in BEHAVIOUR}
         for part, by_name in parts.items()
         for name, values in by_name.items()
     }
@@ -275,7 +276,7 @@ def test_losses_in_means_are_of_one_object_and_one_discount(deep):
 
 def test_cuts_are_relative_to_none_and_leads_are_paired():
     held = {"none": [2.0, 4.0], "char": [1.5, 3.5], "mental": [2.0, 4.0], "both": [1.0, 3.0]}
-    losses = {("held out", name, ()): {head: np.array(loss) for head in HEADS} for name, loss in held.items()}
+    losses = {("held out", name, ()): {head: np.array(loss) for head in BEHAVIOUR} for name, loss in held.items()}
     table = table_a1.cut_table(losses)["action"]
     assert table["both"].cut.mean == pytest.approx(1 / 3)
     assert table["char"].lead.mean == pytest.approx(0.5)

@@ -26,8 +26,7 @@ from tomnet.experiments.experiment import Experiment, ObserverSpec, Result
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.experiments.run import AGENTS, RESULT, load_result, run
 from tomnet.experiments.start import Start
-from tomnet.observer.config import ObserverConfig
-from tomnet.observer.training import TrainingConfig
+from tomnet.observer.config import ObserverConfig, TrainingConfig
 from tomnet.support.errors import BadFile, BadSetting, TomnetError
 from tomnet.support.json_files import write_json
 from tomnet.support.named_arrays import digest_of

@@ -25,9 +25,8 @@ from tomnet.experiments.claims.statistics import Estimate
 from tomnet.experiments.experiment import ObserverSpec, Result
 from tomnet.experiments.random_agents import EXPERIMENT, specs
 from tomnet.experiments.run import evaluate, train_observer
-from tomnet.observer import training
-from tomnet.observer.config import ObserverConfig
-from tomnet.observer.training import TrainingConfig
+from tomnet.observer import training, training_step
+from tomnet.observer.config import ObserverConfig, TrainingConfig
 from tomnet.support.streams import EVALUATION_STREAM, stream
 
 AGENTS, SEED = 12, 0
@@ -183,7 +182,7 @@ def test_training_held_out_and_evaluation_never_meet_the_same_agent(evaluated, t
         steps = batches.past_real.shape[0]
         return eqx.tree_at(lambda s: s.step, state, state.step + steps), {"action": jnp.float32(1.0)}
 
-    monkeypatch.setattr(training, "ToMnet", lambda config, key: made_up(config))
+    monkeypatch.setattr(training_step, "ToMnet", lambda config, key: made_up(config))
     monkeypatch.setattr(ObserverSpec, "draw_encounters", no_playing)
     monkeypatch.setattr(training, "train_chunk", no_learning)
     monkeypatch.setattr(training, "held_out_losses", lambda *_: {"action": 1.0})

@@ -8,9 +8,10 @@ from tomnet.experiments.analysis import species_maps, subspecies, table_a1
 from tomnet.experiments.analysis.character_space import Agreement, Dimension, ReadOut
 from tomnet.experiments.analysis.evaluation_set import Met
 from tomnet.experiments.analysis.examples import PlainEpisode, PlainState
-from tomnet.experiments.analysis.table_a1 import HEADS, OBSERVERS, PAPER, Cut, LossRow
+from tomnet.experiments.analysis.table_a1 import OBSERVERS, PAPER, Cut, LossRow
 from tomnet.experiments.analysis.three_species import PARTS, SPECIES
 from tomnet.experiments.claims.statistics import Estimate
+from tomnet.observer.config import BEHAVIOUR
 
 SIZE = 11
 WALLS = np.array([[int(row == 4 and 2 <= col <= 7) for col in range(SIZE)] for row in range(SIZE)])
@@ -30,7 +31,7 @@ def loss_rows() -> list[LossRow]:
     rows = []
     for number, part in enumerate(PARTS):
         for (observer, shuffled), by_head in PAPER.items():
-            for head in HEADS:
+            for head in BEHAVIOUR:
                 loss = by_head[head][number]
                 rise = around(loss - PAPER[observer, ()][head][number], 0.05) if shuffled else None
                 rows.append(LossRow(part, observer, shuffled, head, around(loss), loss, rise))
@@ -47,16 +48,16 @@ def cut(head: str, name: str) -> Cut:
 def deep_rl_agents_tables() -> deep_rl_agents.Tables:
     even = np.full((3, SIZE, SIZE), 1 / SIZE**2)
     told = ReadOut(around(0.97), np.array([[1.0, 0, 0], [0, 0.95, 0.05], [0, 0.04, 0.96]]))
-    both, none = ({head: PAPER[name, ()][head] for head in HEADS} for name in ("both", "none"))
+    both, none = ({head: PAPER[name, ()][head] for head in BEHAVIOUR} for name in ("both", "none"))
     return deep_rl_agents.Tables(
         met=MET,
         losses=loss_rows(),
-        cuts={head: {name: cut(head, name) for name in OBSERVERS} for head in HEADS},
+        cuts={head: {name: cut(head, name) for name in OBSERVERS} for head in BEHAVIOUR},
         generalisation={
             head: table_a1.Generalisation(
                 *both[head], around(0.01, 0.03), around(0.02, 0.03), both[head][1] / both[head][0] - 1
             )
-            for head in HEADS
+            for head in BEHAVIOUR
         },
         floor=table_a1.Floor(
             encounters=240,
@@ -65,7 +66,7 @@ def deep_rl_agents_tables() -> deep_rl_agents.Tables:
                 head: table_a1.HeadFloor(
                     around(0.6 * both[head][1]), around(0.4 * both[head][1]), none[head][1], both[head][1]
                 )
-                for head in HEADS
+                for head in BEHAVIOUR
             },
             policy=around(0.47),
         ),

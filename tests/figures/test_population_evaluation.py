@@ -20,9 +20,9 @@ from tomnet.experiments.claims.statistics import UNKNOWN, NetworkMean
 from tomnet.figures import agent_episodes
 from tomnet.figures.gridworld import draw_belief, draw_fog, draw_level, draw_swap, with_subgoal
 from tomnet.figures.panels import compose, render
-from tomnet.figures.population_evaluation import in_order, memory_panels, population_captions, population_panels
+from tomnet.figures.population_evaluation import in_order, memory_panels, population_panels
 from tomnet.figures.population_training import learning_panels
-from tomnet.figures.subgoal_task import outcome_of, trajectory_caption, trajectory_panels
+from tomnet.figures.swap_examples import swap_example_caption
 from tomnet.support.json_files import json_text
 from tomnet.support.typed_json import from_json
 
@@ -50,12 +50,12 @@ def test_every_figure_draws_the_same_from_what_json_keeps():
     made, episodes = tables(), [recorded(), recorded("blind")]
 
     def drawn(tables: PopulationTables, episodes: list[RecordedEpisode]) -> dict[str, bytes]:
-        panels = {**learning_panels(metrics()), **population_panels(tables), **trajectory_panels(episodes)}
+        panels = {**learning_panels(metrics()), **population_panels(tables), **agent_episodes.species_panels(episodes)}
         assert all(len(panel.alt) > 20 for some in panels.values() for panel in some)
         return {stem: render(compose(some), "svg") for stem, some in panels.items()}
 
     once = drawn(made, episodes)
-    assert set(once) == {"learning-curves", "performance", "acts-on-memory", "figure-10", "trajectories"}
+    assert set(once) == {"learning-curves", "performance", "acts-on-memory", "figure-10", "species"}
     kept, kept_episodes = json.loads(json_text([made, episodes]))
     assert once == drawn(from_json(PopulationTables, kept), from_json(list[RecordedEpisode], kept_episodes))
 
@@ -71,23 +71,19 @@ def test_species_come_in_order_of_what_they_see():
     ]
 
 
-def test_captions_read_their_numbers_from_the_tables():
-    made = with_changed(tables(), ("performance", "5x5", "returns", "mean"), 0.777)
-    captions = population_captions(made)
-    assert "5×5 0.78" in captions["performance"]
-    assert "oracle that sees everything earns 1.60" in captions["performance"]
-    assert "blind 0.25 (0.25), 3×3 0.81 (0.25), 5×5 0.81 (0.25), stateless 5×5" in captions["acts-on-memory"]
-    assert "in view, D_JS between the two next policies 0.345 nats" in captions["figure-10"]
-    assert "out of view, D_JS between the two next policies 0 (c)" in captions["figure-10"]
-    assert "200 stochastic rollouts" in captions["figure-10"]
+def test_a_caption_reads_its_numbers_from_the_tables():
+    caption = swap_example_caption(tables().examples)
+    assert "in view, D_JS between the two next policies 0.345 nats" in caption
+    assert "out of view, D_JS between the two next policies 0 (c)" in caption
+    assert "200 stochastic rollouts" in caption
 
 
 def test_a_kind_of_swap_that_was_not_found_is_left_out():
     made = with_changed(tables(), ("examples", "in_view"), None)
-    assert "no swap in view" in population_captions(made)["figure-10"]
+    assert "no swap in view" in swap_example_caption(made.examples)
     assert render(compose(population_panels(made)["figure-10"]), "svg")
     made = with_changed(made, ("examples", "out_of_view"), None)
-    assert set(population_panels(made)) == set(population_captions(made)) == {"performance", "acts-on-memory"}
+    assert set(population_panels(made)) == {"performance", "acts-on-memory"}
     made = replace(made, examples={})  # the condition of the figure was not evaluated
     assert set(population_panels(made)) == {"performance", "acts-on-memory"}
 
@@ -97,7 +93,6 @@ def test_what_could_not_be_measured_is_left_out_not_invented():
     for name in ("returns", "subgoal_first"):
         made = with_changed(made, ("performance", "3x3", name), NOT_MEASURED)
     assert render(compose(population_panels(made)["performance"]), "svg")
-    assert "3×3 —" in population_captions(made)["performance"]
 
 
 def test_memory_is_drawn_beside_its_absence_species_by_species():
@@ -161,9 +156,9 @@ def test_moments_hold_the_start_the_end_and_what_follows_the_subgoal():
 
 
 def test_what_became_of_an_episode():
-    assert outcome_of(recorded()) == "ate ★ and A, 6 steps"
+    assert agent_episodes.outcome_of(recorded()) == "ate ★ and A, 6 steps"
     quiet = with_changed(recorded(steps=1), ("steps", 0, "consumed"), -1)
-    assert outcome_of(quiet) == "ate nothing, 1 step"
+    assert agent_episodes.outcome_of(quiet) == "ate nothing, 1 step"
 
 
 def test_each_episode_becomes_a_picture_and_a_film(tmp_path):
@@ -181,7 +176,3 @@ def test_a_title_says_when_the_object_is_believed_to_be_gone():
     assert agent_episodes._title(recorded(), 2) == "step 3, A gone: 25%"
     sure = with_changed(recorded(), ("steps", 2, "belief"), [0.0] * (SIZE**2 + 1))
     assert agent_episodes._title(sure, 2) == "step 3"
-
-
-def test_a_caption_names_the_object_that_all_are_after():
-    assert "after object A" in trajectory_caption([recorded(), recorded("blind")])

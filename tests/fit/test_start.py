@@ -23,8 +23,7 @@ from tomnet.fit.starting import compare_starts
 from tomnet.fit.tomnet_observer import ToMnetObserver
 from tomnet.fit.training import first_state
 from tomnet.observer.checkpoint import save_observer
-from tomnet.observer.config import ObserverConfig
-from tomnet.observer.training import TrainingConfig
+from tomnet.observer.config import ObserverConfig, TrainingConfig
 from tomnet.recordings.text import parse_text
 from tomnet.support.errors import TomnetError
 

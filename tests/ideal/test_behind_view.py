@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from tomnet.agents.planner import Planner, PlannerSpecies, action_values, best_actions
-from tomnet.episodes.encounter import EncounterSpec, draw_encounters
+from tomnet.episodes.encounter import EncounterSpec
 from tomnet.episodes.episode import NONE, Episode
 from tomnet.episodes.observer_view import MissedSteps, NearObjectsOnly, NoisyActions, ObserverView, sees_all
 from tomnet.episodes.rollout import play, rollout
+from tomnet.episodes.sampling import draw_encounters
 from tomnet.ideal.behind_view import BehindView, complete
 from tomnet.ideal.inverse_planning import InversePlanner
 from tomnet.support.errors import BadSetting

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from tomnet.agents.planner import Planner, PlannerSpecies
-from tomnet.episodes.encounter import Encounter, EncounterSpec, draw_encounters
+from tomnet.episodes.encounter import Encounter, EncounterSpec
 from tomnet.episodes.episode import Episode, QueryState
 from tomnet.episodes.rollout import play, rollout
+from tomnet.episodes.sampling import draw_encounters
 from tomnet.episodes.targets import targets_from
 from tomnet.ideal import InversePlanner
 from tomnet.ideal.distinct_plans import ONE_BY_ONE

@@ -11,10 +11,11 @@ from agents.small import NETWORK, WORLD, made_up_networks
 
 from tomnet.agents.actor_critic import DeepAgent
 from tomnet.agents.population import CONDITIONS, senses_of
-from tomnet.episodes.encounter import Encounter, EncounterSpec, draw_encounters
+from tomnet.episodes.encounter import Encounter, EncounterSpec
 from tomnet.episodes.episode import Episode
 from tomnet.episodes.history import History
 from tomnet.episodes.rollout import play
+from tomnet.episodes.sampling import draw_encounters
 from tomnet.ideal import KnownAgents
 from tomnet.support.errors import BadSetting
 from tomnet.support.trees import pick

@@ -16,7 +16,7 @@ from tomnet.observer.config import ObserverConfig
 from tomnet.observer.frames import WAVE, Capacity, capacity_for, recent_waves
 from tomnet.observer.losses import losses_each, mean_losses
 from tomnet.observer.tomnet import ToMnet, read
-from tomnet.observer.training import divergences
+from tomnet.observer.training_step import divergences
 
 CONFIG = ObserverConfig(
     size=5,

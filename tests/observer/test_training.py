@@ -24,19 +24,11 @@ from tomnet.episodes.history import History
 from tomnet.episodes.targets import Targets
 from tomnet.observer import training
 from tomnet.observer.checkpoint import STATE_FORMAT, VERSION, load_observer, load_state
-from tomnet.observer.config import ObserverConfig
+from tomnet.observer.config import ObserverConfig, TrainingConfig
 from tomnet.observer.frames import Capacity
-from tomnet.observer.training import (
-    OBSERVER,
-    Diverged,
-    TrainingConfig,
-    first_state,
-    many_steps,
-    one_step,
-    optimiser,
-    train,
-)
-from tomnet.support import files
+from tomnet.observer.training import OBSERVER, Diverged, train
+from tomnet.observer.training_step import first_state, many_steps, one_step, optimiser
+from tomnet.support import files, interrupts
 from tomnet.support.array_files import load_arrays
 from tomnet.support.errors import BadFile, BadSetting, TomnetError
 from tomnet.support.interrupts import Interrupted, stop_requests
@@ -405,7 +397,8 @@ def test_an_observer_that_no_run_here_made_is_left_alone(tmp_path):
     assert contents(tmp_path) == {OBSERVER: b"precious"}
 
 
-def test_handlers_of_signals_are_put_back():
+def test_handlers_of_signals_are_put_back(monkeypatch):
+    monkeypatch.setattr(interrupts, "GRACE", 600.0)  # who is too slow to stop is ended, and would be all these tests
     before = signal.getsignal(signal.SIGINT)
     with stop_requests() as stopped:
         assert signal.getsignal(signal.SIGINT) is not before

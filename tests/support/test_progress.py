@@ -1,12 +1,43 @@
 """Progress, where it is not shown in a terminal."""
 
+import io
 import time
+from types import SimpleNamespace
+
+import pytest
 
 from tomnet.support import progress
 from tomnet.support.progress import Progress, narrated, reached, stage
 
 
-def test_the_end_is_always_reported(capsys):
+@pytest.fixture
+def clock(monkeypatch):
+    """`clock(0.0, 20.0)`: what progress sees when it looks, each time; what else runs here has another clock."""
+
+    def shows(*seconds: float) -> None:
+        looks = iter(seconds)
+        monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(looks)))
+
+    return shows
+
+
+@pytest.fixture
+def heard(monkeypatch):
+    """`heard(words, times)`: all that was said, once these words were said so often; signs of life come soon."""
+    said = io.StringIO()
+    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.01)
+    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=said))
+
+    def until(words: str, times: int) -> str:
+        while said.getvalue().count(words) < times:
+            time.sleep(0.001)
+        return said.getvalue()
+
+    return until
+
+
+def test_the_end_is_always_reported(capsys, clock):
+    clock(0.0, 1.0, 2.0)
     with Progress("random-agents/alpha-1", total=10) as shown:
         shown.advance(5, {"action": 1.2345})
         shown.advance(10, {"action": 0.5})
@@ -17,9 +48,8 @@ def test_the_end_is_always_reported(capsys):
     ]
 
 
-def test_a_line_comes_now_and_then(capsys, monkeypatch):
-    clock = iter([0.0, 20.0, 21.0, 40.0])
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+def test_a_line_comes_now_and_then(capsys, clock):
+    clock(0.0, 20.0, 21.0, 40.0)
     with Progress("greedy", total=10) as shown:
         for done in (2, 3, 4):
             shown.advance(done, {})
@@ -29,39 +59,36 @@ def test_a_line_comes_now_and_then(capsys, monkeypatch):
     assert "60 s left" in lines[1]  # 20 s for two steps, six to go
 
 
-def test_a_resumed_job_counts_from_where_it_was(capsys, monkeypatch):
-    clock = iter([0.0, 20.0, 40.0])
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+def test_a_resumed_job_counts_from_where_it_was(capsys, clock):
+    clock(0.0, 20.0, 40.0)
     with Progress("greedy", total=10, done=6) as shown:
         shown.advance(7, {})
         shown.advance(8, {})
     assert "8/10  40 s left" in capsys.readouterr().err
 
 
-def test_a_job_says_what_it_has_come_to_once(capsys):
+def test_a_job_says_what_it_has_come_to_once(capsys, clock):
+    clock(0.0, 0.0)
     with narrated("goal-inference"):
         for _ in range(3):
             stage("an observer reads 500 encounters")
     assert capsys.readouterr().err == "goal-inference: an observer reads 500 encounters (0 s)\n"
 
 
-def test_a_long_stage_gives_signs_of_life(capsys, monkeypatch):
-    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.01)
+def test_a_long_stage_gives_signs_of_life(heard):
     with narrated("goal-inference"):
         stage("exact inference")
-        time.sleep(0.2)
-    assert capsys.readouterr().err.count("goal-inference: exact inference") > 1
+        heard("goal-inference: exact inference", times=3)
 
 
-def test_a_stage_that_counts_says_how_far_it_is(capsys, monkeypatch):
-    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.01)
+def test_a_stage_that_counts_says_how_far_it_is(heard):
     with narrated("ceiling"):
         stage("known agents")
         reached(3, 12)
-        time.sleep(0.2)
+        heard("known agents, 3 of 12", times=1)
         stage("swaps")
-    first, second, *_, last = capsys.readouterr().err.splitlines()
-    assert [line.partition(" (")[0] for line in (first, second, last)] == [
+        said = heard("swaps", times=1)
+    assert [*dict.fromkeys(line.partition(" (")[0] for line in said.splitlines())] == [
         "ceiling: known agents",
         "ceiling: known agents, 3 of 12",
         "ceiling: swaps",

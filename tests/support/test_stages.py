@@ -15,6 +15,7 @@ from tomnet.support.stages import LOGS, STAGES, TABLE, Command, Stage, carry_out
 
 WORK = """
 import pathlib, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may have had it ignored
 name, how, *more = sys.argv[1:]
 with open("there", "a") as there:
     there.write(" ".join([name, *more]) + "\\n")
@@ -26,7 +27,7 @@ if how.startswith("meet:"):  # until the other is there too
 if how == "long" and "--resume" not in more:
     pathlib.Path("run").mkdir()
     pathlib.Path("run/config.json").write_text("{}")
-    time.sleep(60)
+    time.sleep(600)
 """
 
 
@@ -94,7 +95,7 @@ def test_an_interruption_reaches_the_stage_under_way_which_is_then_resumed(folde
     with pytest.raises(Interrupted, match="interrupted; the same command goes on from here"):
         work(folder, *stages)
     asking.join()
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 300
     assert work(folder, *stages) == ["train --resume", "report"]
 
 
@@ -110,7 +111,7 @@ def test_nothing_goes_on_after_a_second_interruption(folder, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         work(folder, stage("train", "long"))
     monkeypatch.undo()
-    assert begun[0].wait(10) == -signal.SIGKILL
+    assert begun[0].wait(300) == -signal.SIGKILL
 
 
 def test_a_broken_file_of_what_is_done_is_named(folder):

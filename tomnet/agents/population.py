@@ -22,8 +22,8 @@ from ..support.errors import BadFile, BadSetting, TomnetError, nearest
 from ..support.identity import plain
 from ..support.mesh import whole
 from ..support.named_arrays import named_arrays, with_arrays
-from ..support.places import zoo_folder
 from ..support.trees import on_device, on_host, pick
+from ..support.zoo_folder import zoo_folder
 from .actor_critic import DeepAgent, Network, NetworkConfig, Senses
 
 FORMAT, VERSION = "tomnet agents", 3

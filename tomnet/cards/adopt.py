@@ -2,7 +2,8 @@
 
 python -m tomnet.cards.adopt agents RUN                           the populations of a run
 python -m tomnet.cards.adopt agents-card RESULT.json              their card, from `tomnet agents evaluate --out`
-python -m tomnet.cards.adopt observer RUN EXPERIMENT OBSERVER     one observer of a run
+python -m tomnet.cards.adopt observers RUN EXPERIMENT             all observers of a run
+python -m tomnet.cards.adopt observer RUN EXPERIMENT OBSERVER     one of them
 python -m tomnet.cards.adopt cards REPORT                         every observer's card, from a report's folder
 """
 
@@ -33,7 +34,7 @@ def adopt_observers(run_folder: Path, experiment: str) -> None:
 
 
 def adopt_observer(run_folder: Path, experiment: str, name: str) -> None:
-    """One of them."""
+    """Take one of them."""
     observer, description = zoo.read(Path(run_folder) / name / OBSERVER, experiment, name)
     save_observer(zoo.observer_file(experiment, name), observer, description)
 
@@ -60,6 +61,8 @@ def main(argv: list[str]) -> None:
             adopt_agents(Path(run_folder))
         case ["agents-card", path]:
             write_agents_card(Result.from_json(read_json(Path(path)), PopulationTables))
+        case ["observers", run_folder, experiment]:
+            adopt_observers(Path(run_folder), experiment)
         case ["observer", run_folder, experiment, name]:
             adopt_observer(Path(run_folder), experiment, name)
         case ["cards", report]:

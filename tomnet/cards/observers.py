@@ -95,7 +95,15 @@ def _training(observers: Observers) -> str:
         )
     columns = ("observer", "preset", "encounters", "seconds", "seed", "device", "versions")
     commands = sorted({about.get("command", "–") for _, about in observers.values()})
-    return "\n\n".join(["## Training", table(columns, rows), code(commands)])
+    notes = [note for mark, note in MARKS.items() if any(mark in row[-1] for row in rows)]
+    return "\n\n".join(["## Training", table(columns, rows), *notes, code(commands)])
+
+
+MARKS = {
+    "-dirty": "`-dirty`: that commit with changes that were not committed, so that nobody can check out what was run.",
+    "(told)": "`(told)`: the commit that whoever ran it said it was, of a copy that came without its history.",
+}
+"""What stands beside a commit, in words."""
 
 
 def encounters_text(about: dict[str, Any]) -> str:

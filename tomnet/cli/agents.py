@@ -56,7 +56,8 @@ class Train(DeviceArguments, TrainingArguments):
     ] = None
 
     def __call__(self) -> None:
-        from ..agents.population_training import POPULATION_PRESETS, train_population
+        from ..agents.population_config import POPULATION_PRESETS
+        from ..agents.population_training import train_population
         from ..figures import save
         from ..figures.panels import compose_all
         from ..figures.population_training import learning_panels

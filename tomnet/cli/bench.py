@@ -17,14 +17,15 @@ from jaxtyping import Array, Int
 
 from ..agents.planner import PlannerSpecies
 from ..agents.population import senses_of
-from ..agents.population_training import POPULATION_PRESETS, first_learners, update_all, update_key
+from ..agents.population_config import POPULATION_PRESETS
+from ..agents.population_update import first_learners, update_all, update_key
 from ..agents.random_policy import RandomSpecies
 from ..episodes.episode import Snapshot
 from ..episodes.rollout import play
 from ..experiments.experiment import ObserverSpec, Preset
 from ..experiments.registry import EXPERIMENTS
 from ..observer.frames import capacity_for, deal, frame_count, frames_of
-from ..observer.training import first_state, train_chunk
+from ..observer.training_step import first_state, train_chunk
 from ..support.progress import stage
 from ..support.trees import pick
 from ..world.gridworld import ACTIONS, MAZE, SUBGOAL_MAZE, State, World, reset_to_level, step_auto_reset

@@ -171,16 +171,6 @@ def other_agents(ceiling: Ceiling) -> list[str]:
     return [name for name, digest in digests().items() if ceiling.populations.get(name) != digest]
 
 
-def load_ceiling(path: Path) -> Ceiling:
-    """The stored ceiling of the populations as they are now; a ceiling of others is refused."""
-    ceiling = read_ceiling(path)
-    others = other_agents(ceiling)
-    if others:
-        why = f"the ceiling waits: it is about other agents of {', '.join(others)} than there are now"
-        raise BadFile(path, why, "`tomnet agents ceiling` computes it")
-    return ceiling
-
-
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="The ceiling of sections 3.3 to 3.5, written to a file.")
     for name, default in (("agents", AGENTS), ("seed", 1), ("rollouts", ROLLOUTS)):

@@ -16,6 +16,7 @@ import jax
 import numpy as np
 
 from ..agents.population import Part
+from ..observer.config import BEHAVIOUR
 from ..observer.tomnet import Reading, ToMnet
 from ..support.streams import EVALUATION_STREAM, stream
 from ..world.gridworld import SUBGOAL_MAZE
@@ -24,7 +25,6 @@ from .analysis.evaluation_set import EvaluationSet, Met, losses_of, read_everyth
 from .analysis.rollout_baseline import baseline_losses
 from .analysis.species_maps import Maps, species_maps
 from .analysis.table_a1 import (
-    HEADS,
     OBSERVERS,
     SHUFFLES,
     Cut,
@@ -122,37 +122,37 @@ def species_table(met: dict[Part, EvaluationSet], readings: dict[Part, Reading])
 
 def weakest_head(tables: Tables) -> str:
     """Whose cut from none to both is the smallest beside the paper's."""
-    return min(HEADS, key=lambda head: tables.cuts[head]["both"].cut.mean / CUTS[head])
+    return min(BEHAVIOUR, key=lambda head: tables.cuts[head]["both"].cut.mean / CUTS[head])
 
 
 def _claims(tables: Tables) -> list[Claim]:
-    both = {head: tables.cuts[head]["both"] for head in HEADS}
+    both = {head: tables.cuts[head]["both"] for head in BEHAVIOUR}
     weakest = weakest_head(tables)
     cut, goal = both[weakest].cut, CUTS[weakest]
-    leads = {head: {name: tables.cuts[head][name].lead for name in OBSERVERS if name != "both"} for head in HEADS}
+    leads = {head: {name: tables.cuts[head][name].lead for name in OBSERVERS if name != "both"} for head in BEHAVIOUR}
     best = all(lead.low > 0 for by_name in leads.values() for lead in by_name.values())
     rises = {row: row.rise for row in tables.losses if row.rise and row.part == "held out"}
     hurt = [row for row, rise in rises.items() if rise.low > 0]
     least = min(rises, key=lambda row: rises[row].mean)
     hurts_twice = all(sum((row.observer, row.shuffled) == shuffle for row in hurt) >= 2 for shuffle in SHUFFLES)
     gaps = {head: row.gap for head, row in tables.generalisation.items()}
-    worst = max(HEADS, key=lambda head: gaps[head].mean)
-    learned = all(leads[head]["none"].low > 0 for head in HEADS)  # who learned nothing has nothing to generalise
+    worst = max(BEHAVIOUR, key=lambda head: gaps[head].mean)
+    learned = all(leads[head]["none"].low > 0 for head in BEHAVIOUR)  # who learned nothing has nothing to generalise
     species = tables.species["neighbours"].accuracy
     return [
         Claim(
             "D1",
             STATEMENTS["D1"],
-            verdict(best and all(both[head].cut.mean >= CUTS[head] for head in HEADS), best),
+            verdict(best and all(both[head].cut.mean >= CUTS[head] for head in BEHAVIOUR), best),
             cut.mean / goal,
             (cut.low / goal, cut.high / goal),
             f"of the paper's cut of the loss, from none to both on held-out agents; weakest: {weakest}",
             "both better than none, char and mental on all three predictions (95% intervals of the paired differences "
             "over networks above 0), and cuts of at least "
-            f"{', '.join(f'{CUTS[head]:.0%} ({head})' for head in HEADS)}; partly: the first alone",
-            paper=f"Table A1: {', '.join(f'{CUTS[head]:.0%}' for head in HEADS)}, 1.0 by definition",
+            f"{', '.join(f'{CUTS[head]:.0%} ({head})' for head in BEHAVIOUR)}; partly: the first alone",
+            paper=f"Table A1: {', '.join(f'{CUTS[head]:.0%}' for head in BEHAVIOUR)}, 1.0 by definition",
             agents=if_measured(tables.floor.heads[weakest].saves / goal),
-            detail={f"{head} cut": round(both[head].cut.mean, 4) for head in HEADS} | {"both is best": best},
+            detail={f"{head} cut": round(both[head].cut.mean, 4) for head in BEHAVIOUR} | {"both is best": best},
         ),
         Claim(
             "D2",
@@ -162,8 +162,8 @@ def _claims(tables: Tables) -> list[Claim]:
             rises[least].interval,
             f"nats that shuffling adds on held-out agents, least of all: {least.head}, {least.observer} with "
             f"shuffled {' and '.join(least.shuffled)}",
-            f"each of {len(SHUFFLES)} shuffles raises each of {len(HEADS)} losses, 95% intervals over networks above "
-            "0; partly: each shuffle raises at least two of them",
+            f"each of {len(SHUFFLES)} shuffles raises each of {len(BEHAVIOUR)} losses, 95% intervals over networks "
+            "above 0; partly: each shuffle raises at least two of them",
             paper="Table A1: every one rises, by 0.09 nats at least",
             detail={"raised": len(hurt), "of": len(rises)},
         ),

@@ -9,12 +9,13 @@ import equinox as eqx
 from jaxtyping import Array, Key, Scalar
 
 from ..agents.species import Species
-from ..episodes.encounter import Encounter, EncounterSpec, Oversampled, Play, draw_encounters
+from ..episodes.encounter import Encounter, EncounterSpec
 from ..episodes.importance import swap_weight, times_asked
 from ..episodes.rollout import play, play_with_beliefs
-from ..observer.config import ObserverConfig
+from ..episodes.sampling import Oversampled, Play, draw_encounters
+from ..observer.config import ObserverConfig, TrainingConfig
 from ..observer.tomnet import ToMnet
-from ..observer.training import Sample, TrainingConfig
+from ..observer.training import Sample
 from ..support.errors import BadSetting
 from ..support.identity import plain
 from ..support.trees import pick

@@ -19,9 +19,8 @@ from ..episodes.encounter import Encounter, EncounterSpec
 from ..episodes.episode import Episode
 from ..episodes.predictions import Predictions
 from ..ideal.inverse_planning import InversePlanner
-from ..observer.config import ObserverConfig
+from ..observer.config import TrainingConfig
 from ..observer.tomnet import ToMnet
-from ..observer.training import TrainingConfig
 from ..support.streams import EVALUATION_STREAM, stream
 from ..support.trees import pick
 from ..world.gridworld import MAZE
@@ -42,14 +41,13 @@ from .claims.claim import Claim, verdict
 from .claims.statements import STATEMENTS
 from .claims.statistics import Estimate, bootstrap, captured
 from .experiment import ANY_PRESET, Experiment, ObserverSpec, Preset
-from .presets import FULL_OBSERVER, LAPTOP_OBSERVER, SMOKE_OBSERVER
+from .presets import PLANNER_OBSERVER
 
 SPECIES = PlannerSpecies(objects=MAZE.objects)
 ENCOUNTERS = EncounterSpec(min_past=1, max_past=1)
 EMBEDDINGS = {"2d": 2, "8d": 8}
 PARTLY = 0.5  # of what the past can tell
 ABOUT_AS_WELL, NEARLY_AS_WELL = 0.05, 0.15  # how far apart the captured shares with 2 and with 8 dimensions may be
-OBSERVER = {"smoke": SMOKE_OBSERVER, "laptop": LAPTOP_OBSERVER, "full": FULL_OBSERVER}
 TRAINING = {
     "smoke": TrainingConfig(steps=4, batch=16, chunk=2, held_out=16, evaluate_every=1),
     "laptop": TrainingConfig(steps=2_500, batch=64, learning_rate=3e-3, chunk=20),
@@ -59,7 +57,7 @@ TRAINING = {
 
 def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
     def spec(name: str, embedding: int) -> ObserverSpec:
-        observer: ObserverConfig = dataclasses.replace(OBSERVER[preset], embedding=embedding)
+        observer = dataclasses.replace(PLANNER_OBSERVER[preset], embedding=embedding)
         return ObserverSpec(name, SPECIES, MAZE, ENCOUNTERS, observer, TRAINING[preset], reuse=2)
 
     return tuple(spec(name, embedding) for name, embedding in EMBEDDINGS.items())

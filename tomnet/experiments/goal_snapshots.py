@@ -17,9 +17,8 @@ from jaxtyping import Float
 
 from ..episodes.encounter import Encounter, EncounterSpec
 from ..ideal.inverse_planning import InversePlanner
-from ..observer.config import ObserverConfig
+from ..observer.config import TrainingConfig
 from ..observer.tomnet import ToMnet
-from ..observer.training import TrainingConfig
 from ..support.streams import EVALUATION_STREAM, stream
 from ..support.trees import pick
 from ..world.gridworld import ACTIONS, MAZE
@@ -42,7 +41,8 @@ from .claims.claim import Claim, if_measured, verdict
 from .claims.statements import STATEMENTS
 from .claims.statistics import Estimate, mean_interval, share_interval
 from .experiment import ANY_PRESET, Experiment, ObserverSpec, Preset
-from .goal_inference import OBSERVER, SPECIES
+from .goal_inference import SPECIES
+from .presets import PLANNER_OBSERVER
 
 N_PAST = tuple(range(11))
 FIELD_PAST = (0, 1, 5)  # Fig. 5c
@@ -50,7 +50,7 @@ WELL_ABOVE = 0.05  # chance: the probability of the true action, nothing seen
 SURE, HALF_SURE = 0.9, 0.7  # of what a trapped agent eats
 LEGIBLE, HALF_LEGIBLE = 0.9, 0.5  # of the ideal observer's accuracy: the preferred object
 ENCOUNTERS = EncounterSpec(min_past=0, max_past=10, snapshots=True)
-HEADS = {"all-heads": ("action", "consumption", "successor"), "action-only": ("action",)}
+HEADS_OF = {"all-heads": ("action", "consumption", "successor"), "action-only": ("action",)}
 TRAINING = {
     "smoke": TrainingConfig(steps=4, batch=16, chunk=2, held_out=16, evaluate_every=1),
     "laptop": TrainingConfig(steps=2_000, batch=128, learning_rate=3e-3, chunk=10),
@@ -60,10 +60,10 @@ TRAINING = {
 
 def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
     def spec(name: str, heads: tuple[str, ...]) -> ObserverSpec:
-        observer: ObserverConfig = dataclasses.replace(OBSERVER[preset], character="snapshots", heads=heads)
+        observer = dataclasses.replace(PLANNER_OBSERVER[preset], character="snapshots", heads=heads)
         return ObserverSpec(name, SPECIES, MAZE, ENCOUNTERS, observer, TRAINING[preset], reuse=11)
 
-    return tuple(spec(name, heads) for name, heads in HEADS.items())
+    return tuple(spec(name, heads) for name, heads in HEADS_OF.items())
 
 
 @dataclasses.dataclass(frozen=True)
@@ -129,8 +129,8 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tabl
     everything = eqx.filter_jit(specs(ANY_PRESET)[0].draw_encounters)(encounter_key, population, past=max(N_PAST))
     no_past = without_past(ideal, everything)
     curve = []
-    embedding: dict[str, list[PreferenceReadOut]] = {name: [] for name in HEADS}
-    points: dict[str, list[np.ndarray]] = {name: [] for name in HEADS}
+    embedding: dict[str, list[PreferenceReadOut]] = {name: [] for name in HEADS_OF}
+    points: dict[str, list[np.ndarray]] = {name: [] for name in HEADS_OF}
     given_to_truth = []  # the probability of the action taken, for every agent, as snapshots come in
     given_to_preferred = []  # the exact probability of the object that the agent likes best
     for past in N_PAST:

@@ -18,9 +18,8 @@ from jaxtyping import Float
 from ..agents.planner import PlannerSpecies, is_greedy
 from ..episodes.encounter import Encounter, EncounterSpec
 from ..ideal.inverse_planning import InversePlanner
-from ..observer.config import ObserverConfig
+from ..observer.config import TrainingConfig
 from ..observer.tomnet import ToMnet
-from ..observer.training import TrainingConfig
 from ..support.streams import EVALUATION_STREAM, stream
 from ..support.trees import pick
 from ..world.gridworld import MAZE
@@ -41,7 +40,7 @@ from .claims.claim import Claim, if_measured, verdict
 from .claims.statements import STATEMENTS
 from .claims.statistics import UNKNOWN, Estimate, bootstrap, mean_interval
 from .experiment import ANY_PRESET, Experiment, ObserverSpec, Preset
-from .goal_inference import OBSERVER
+from .presets import PLANNER_OBSERVER
 
 SPECIES = PlannerSpecies(objects=MAZE.objects, greedy_share=0.2)
 ENCOUNTERS = EncounterSpec(min_past=0, max_past=5)
@@ -56,7 +55,7 @@ TRAINING = {
 
 
 def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
-    observer: ObserverConfig = dataclasses.replace(OBSERVER[preset], embedding=8)
+    observer = dataclasses.replace(PLANNER_OBSERVER[preset], embedding=8)
     return (ObserverSpec("greedy", SPECIES, MAZE, ENCOUNTERS, observer, TRAINING[preset], reuse=6),)
 
 

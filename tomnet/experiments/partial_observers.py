@@ -30,7 +30,6 @@ from ..episodes.observer_view import (
 )
 from ..ideal.behind_view import BehindView
 from ..ideal.inverse_planning import InversePlanner
-from ..observer.config import ObserverConfig
 from ..observer.tomnet import ToMnet
 from ..support.progress import stage
 from ..support.streams import EVALUATION_STREAM, stream
@@ -39,7 +38,8 @@ from .analysis.comparison import Observed, network, without_past
 from .claims.claim import Claim
 from .claims.statistics import Estimate, mean_interval, share_interval
 from .experiment import ANY_PRESET, Experiment, ObserverSpec, Preset
-from .goal_inference import ENCOUNTERS, OBSERVER, SPECIES, TRAINING
+from .goal_inference import ENCOUNTERS, SPECIES, TRAINING
+from .presets import PLANNER_OBSERVER
 
 NAME = "any-view"
 EMBEDDING = 8
@@ -56,7 +56,7 @@ ANY_VIEW = OneOf((sees_all, *(view for views in VIEWS.values() for view in views
 
 
 def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
-    observer: ObserverConfig = dataclasses.replace(OBSERVER[preset], embedding=EMBEDDING)
+    observer = dataclasses.replace(PLANNER_OBSERVER[preset], embedding=EMBEDDING)
     encounters: EncounterSpec = dataclasses.replace(ENCOUNTERS, view=OfThePast(ANY_VIEW))
     return (ObserverSpec(NAME, SPECIES, MAZE, encounters, observer, TRAINING[preset], reuse=2),)
 

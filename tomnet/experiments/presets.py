@@ -3,25 +3,26 @@ agents, sections 3.3 to 3.5."""
 
 import dataclasses
 
-from ..observer.config import ObserverConfig
-from ..observer.training import TrainingConfig
+from ..observer.config import ObserverConfig, TrainingConfig
 from .experiment import Preset
 
-SMOKE_OBSERVER = ObserverConfig(channels=8, character_channels=8, character_depth=3, torso_depth=3)
-LAPTOP_OBSERVER = ObserverConfig(
-    channels=24,
-    character_channels=16,
-    character_depth=3,
-    torso_depth=9,
-    character_read_out="agent",
-    read_out="agent",
-)
-FULL_OBSERVER = ObserverConfig(torso_depth=13, character_read_out="agent", read_out="agent")
+PLANNER_OBSERVER: dict[Preset, ObserverConfig] = {
+    "smoke": ObserverConfig(channels=8, character_channels=8, character_depth=3, torso_depth=3),
+    "laptop": ObserverConfig(
+        channels=24,
+        character_channels=16,
+        character_depth=3,
+        torso_depth=9,
+        character_read_out="agent",
+        read_out="agent",
+    ),
+    "full": ObserverConfig(torso_depth=13, character_read_out="agent", read_out="agent"),
+}
 
 READER = ObserverConfig(
     objects=5, embedding=8, torso_depth=9, character_read_out="agent", read_out="agent", mental=True
 )
-DEEP_OBSERVER = {
+DEEP_OBSERVER: dict[Preset, ObserverConfig] = {
     "smoke": dataclasses.replace(
         READER,
         channels=8,

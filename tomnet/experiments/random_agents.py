@@ -13,9 +13,8 @@ import jax
 
 from ..agents.random_policy import RandomAgent, RandomSpecies
 from ..episodes.encounter import Encounter, EncounterSpec
-from ..observer.config import ObserverConfig
+from ..observer.config import ObserverConfig, TrainingConfig
 from ..observer.tomnet import ToMnet
-from ..observer.training import TrainingConfig
 from ..support.progress import stage
 from ..support.streams import EVALUATION_STREAM, stream
 from ..world.gridworld import MAZE
@@ -67,7 +66,7 @@ FLAT_OBSERVER = ObserverConfig(
 )
 # five counts do not fit into the paper's two dimensions: inference is tested with eight, and the picture drawn with two
 SMALL_OBSERVER = dataclasses.replace(FLAT_OBSERVER, embedding=8)
-OBSERVER = {
+RANDOM_OBSERVER = {
     "smoke": SMALL_OBSERVER,
     "laptop": SMALL_OBSERVER,
     "full": dataclasses.replace(SMALL_OBSERVER, character_channels=16),
@@ -75,7 +74,7 @@ OBSERVER = {
 
 
 def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
-    def spec(name: str, alphas: tuple[float, ...], observer: ObserverConfig = OBSERVER[preset]) -> ObserverSpec:
+    def spec(name: str, alphas: tuple[float, ...], observer: ObserverConfig = RANDOM_OBSERVER[preset]) -> ObserverSpec:
         return ObserverSpec(name, RandomSpecies(alphas), MAZE, ENCOUNTERS, observer, TRAINING[preset], steps=1)
 
     flat = spec(FLAT, (FLAT_ALPHA,), FLAT_OBSERVER)

@@ -112,14 +112,14 @@ def _from(start: Start | None) -> str:
 
 
 def evaluate(experiment: Experiment, observers: dict[str, ToMnet], *, preset: str, agents: int, seed: int) -> Result:
-    started = time.monotonic()
+    began = time.monotonic()
     with narrated(experiment.name):
         # a damaged file is named now, not minutes into the work
         ceiling = stored_ceiling() if experiment.about_networks else None
         stage(f"{agents} agents act")
         tables, claims = experiment.evaluate(observers, agents, seed)
         claims = beside_ceiling(claims, tables, ceiling)
-    seconds, environment = round(time.monotonic() - started, 1), provenance() | {"agents": agents}
+    seconds, environment = round(time.monotonic() - began, 1), provenance() | {"agents": agents}
     digests = {name: digest_of(observer) for name, observer in observers.items()}
     return Result(experiment.name, preset, seed, tables, claims, seconds, environment, digests)
 

@@ -1,6 +1,7 @@
 """Section 3.4, Fig. A1: an observer that has never seen a swap, asked about swaps.
 
     tomnet run unseen-swaps --preset laptop
+    tomnet run unseen-swaps --preset full     14 min on an H200: F6, 0.001 nats
 
 Goal: the curves of `false-beliefs-mixed` and `explicit-beliefs` again, from an observer trained where nothing ever
 changes behind an agent's back.
@@ -24,7 +25,7 @@ from .sally_anne.swap_curves import (
     agreement_interval,
     curves_of,
     gap_at,
-    in_order,
+    keeps_order,
     parting,
 )
 from .sally_anne.swap_effects import NOTICEABLE
@@ -90,7 +91,7 @@ def _claims(tables: Tables) -> list[Claim]:
 
 
 def _decided(natural: dict[str, Curves]) -> Verdict:
-    ordered = in_order([natural[name] for name in SIGHTED], "policy")
+    ordered = keeps_order([natural[name] for name in SIGHTED], "policy")
     apart = bool(parting(natural[NARROW], natural[WIDE], "policy").clear)
     return verdict(ordered and apart, ordered or apart)
 
@@ -104,5 +105,5 @@ EXPERIMENT = Experiment(
     specs=specs,
     tables=Tables,
     evaluate=evaluate,
-    minutes={},  # not measured since several queries share an episode
+    minutes={"full": "14"},
 )

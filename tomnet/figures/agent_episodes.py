@@ -19,11 +19,11 @@ from matplotlib.patches import Patch
 from ..experiments.analysis.agent_episodes import RecordedEpisode
 from ..experiments.analysis.examples import PlainState
 from ..support.files import write_atomically
+from ..support.words import counted
 from ..world.levels import LETTERS
 from . import style
 from .gridworld import NEVER_SEEN, SEEN_BEFORE, draw_agent, draw_belief, draw_fog, draw_level, with_subgoal
 from .panels import Panel, Panels, compose, render
-from .subgoal_task import outcome_of, title_of
 
 MOMENTS = 4
 FRAMES_A_SECOND, LAST_FRAMES = 4, 6  # the end stays for a moment, before the film begins again
@@ -81,14 +81,23 @@ def _by_species(place: SubFigure, recorded_episodes: Sequence[RecordedEpisode]) 
     grid = place.subplots(-(-len(recorded_episodes) // 2), 2, squeeze=False).flat
     for axes, recorded in zip(grid, recorded_episodes, strict=False):
         draw_moment(axes, recorded, len(recorded.steps) - 1)
-        axes.set_title(f"{title_of(recorded.condition)}: {outcome_of(recorded)}", fontsize=7.5)
+        axes.set_title(f"{style.condition_name(recorded.condition)}: {outcome_of(recorded)}", fontsize=7.5)
     for axes in list(place.axes)[len(recorded_episodes) :]:
         axes.set_axis_off()
     place.legend(handles=legend(recorded_episodes[0]), loc="outside lower center", ncols=3)
 
 
+def outcome_of(recorded: RecordedEpisode) -> str:
+    """What became of an episode, in a few words."""
+    eaten = [step.consumed for step in recorded.steps if step.consumed >= 0]
+    subgoal = len(recorded.steps[0].object_cells) - 1
+    words = ["★" if kind == subgoal else LETTERS[kind] for kind in eaten]
+    ate = f"ate {' and '.join(words)}" if words else "ate nothing"
+    return f"{ate}, {counted(len(recorded.steps), 'step')}"
+
+
 def heading(recorded: RecordedEpisode) -> str:
-    return f"{title_of(recorded.condition)} agent that prefers {LETTERS[recorded.preferred]}"
+    return f"{style.condition_name(recorded.condition)} agent that prefers {LETTERS[recorded.preferred]}"
 
 
 def moments(recorded: RecordedEpisode) -> list[int]:

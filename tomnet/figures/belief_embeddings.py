@@ -9,7 +9,6 @@ from ..experiments.belief_embeddings import Cloud, Clouds, Fields, MixedUp, Tabl
 from ..world.levels import LETTERS
 from . import style
 from .panels import Panel, Panels
-from .swap_curves import CONDITION_SIGNS, named
 
 OBJECT_MARKERS = ("o", "s", "^", "D")
 CONTOUR = 1.794  # standard deviations: the ellipse that holds 80% of a Gaussian in the plane
@@ -69,10 +68,10 @@ def _cloud(axes: Axes, cloud: Cloud, pair: tuple[int, int], marker: str, colour:
 def _fields(place: SubFigure, clouds: list[Cloud], conditions: tuple[str, ...]) -> None:
     axes = place.subplots()
     for name, cloud in zip(conditions, clouds, strict=True):
-        _cloud(axes, cloud, (0, 1), *CONDITION_SIGNS[name])
+        _cloud(axes, cloud, (0, 1), *style.CONDITION_SIGNS[name])
     axes.set(xticks=[], yticks=[], xlabel="1st axis of fields of view", ylabel="2nd axis", aspect="equal")
     axes.set_adjustable("datalim")
-    handles = [style.sign(named(name), *CONDITION_SIGNS[name]) for name in conditions]
+    handles = [style.sign(style.condition_name(name), *style.CONDITION_SIGNS[name]) for name in conditions]
     place.legend(handles=handles, loc="outside lower center", ncols=len(handles))
 
 
@@ -98,7 +97,7 @@ def _confusion(place: SubFigure, fields: Fields) -> None:
     for (row, col), share in np.ndenumerate(fields.confusion):
         colour = "white" if share > 0.55 else style.IDEAL
         axes.text(col, row, style.percent(share), ha="center", va="center", fontsize=7, color=colour)
-    names = [named(name) for name in fields.conditions]
+    names = [style.condition_name(name) for name in fields.conditions]
     axes.set_xticks(range(len(names)), names)
     axes.set_yticks(range(len(names)), names)
     axes.set(xlabel="told", ylabel="field of view")
@@ -111,7 +110,7 @@ def captions(tables: Tables) -> dict[str, str]:
     fields, objects = tables.fields, tables.objects
 
     def pair(one: MixedUp) -> str:
-        return " and ".join(named(name) for name in one.pair)
+        return " and ".join(style.condition_name(name) for name in one.pair)
 
     return {
         "figure-14": (

@@ -16,7 +16,7 @@ from ..world.levels import LETTERS
 from . import style
 from .gridworld import OCCUPANCY, draw_agent, draw_level
 from .panels import Panel, Panels
-from .swap_curves import CONTROL, NARROW_AND_WIDE, condition_legend, condition_lines, named, said, side_by_side
+from .swap_curves import CONTROL, NARROW_AND_WIDE, condition_legend, condition_lines, said, side_by_side
 
 SIDES = {"in_view": "swap in view", "out_of_view": "swap out of view"}
 COSTS = {
@@ -119,7 +119,7 @@ def _costs(place: SubFigure, tables: Tables) -> None:
         costs = columns[cost]
         style.network_points(axes, x + shift, costs, colour=colour, marker=marker, **mark)
         handles.append(style.sign(label, marker, colour, filled=filled))
-    axes.set_xticks(x, [named(row.condition) for row in rows])
+    axes.set_xticks(x, [style.condition_name(row.condition) for row in rows])
     axes.set(ylabel="nats, all objects")
     axes.set_ylim(bottom=0)
     place.legend(handles=handles, loc="outside lower center", ncols=2)

@@ -7,9 +7,7 @@ from ..experiments.false_beliefs_mixed import Tables
 from ..experiments.sally_anne.swap_curves import Curves, Who
 from . import style
 from .panels import Panel, Panels
-from .subgoal_task import subgoal_caption, subgoal_panels
 from .swap_curves import (
-    CONDITION_SIGNS,
     NARROW_AND_WIDE,
     WHO,
     condition_legend,
@@ -20,12 +18,13 @@ from .swap_curves import (
     set_distances,
     side_by_side,
 )
+from .swap_examples import swap_example_caption, swap_example_panels
 
 
 def panels(tables: Tables) -> Panels:
     natural = tables.natural
     return {
-        **subgoal_panels(tables.examples),
+        **swap_example_panels(tables.examples),
         "figure-12c-d": (
             Panel(
                 "c",
@@ -60,14 +59,14 @@ def policies(place: SubFigure, natural: dict[str, Curves]) -> None:
 def _everyone(place: SubFigure, natural: dict[str, Curves]) -> None:
     axes = place.subplots()
     for number, (name, table) in enumerate(natural.items()):
-        marker, colour = CONDITION_SIGNS[name]
+        marker, colour = style.CONDITION_SIGNS[name]
         shift = 0.1 * (number - (len(natural) - 1) / 2)
         series(axes, table, "observer", "policy", marker=marker, colour=colour, shift=shift)
     set_distances(axes, natural)
     from_zero(axes)
     axes.set_ylabel("$D_{JS}$, nats")
     place.legend(
-        handles=[style.sign(name.replace("x", "×"), *CONDITION_SIGNS[name], line=True) for name in natural],
+        handles=[style.sign(style.condition_name(name), *style.CONDITION_SIGNS[name], line=True) for name in natural],
         loc="outside lower center",
         ncols=len(natural),
     )
@@ -79,7 +78,7 @@ def successors(place: SubFigure, natural: dict[str, Curves]) -> None:
     for row, (who, title) in zip(grid, WHO.items()):
         for axes, gamma in zip(row, GAMMAS):
             for shift, name in zip((-0.06, 0.06), NARROW_AND_WIDE):
-                marker, colour = CONDITION_SIGNS[name]
+                marker, colour = style.CONDITION_SIGNS[name]
                 series(axes, shown[name], who, f"successor {gamma}", marker=marker, colour=colour, shift=shift)
             set_distances(axes, shown, every=3)
             axes.label_outer()
@@ -99,7 +98,7 @@ def captions(tables: Tables) -> dict[str, str]:
         pair = [natural[name].by_distance[far - 1].of(who)["policy"] for name in NARROW_AND_WIDE]
         return f"{said(pair[0])} and {said(pair[1])}"
 
-    figure_10 = {"figure-10": subgoal_caption(examples)} if any(examples.values()) else {}
+    figure_10 = {"figure-10": swap_example_caption(examples)} if any(examples.values()) else {}
     return figure_10 | {
         "figure-12c-d": (
             "The natural Sally-Anne test in a mixed population: one ToMnet, which is not told who sees how far. For a "

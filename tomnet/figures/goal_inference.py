@@ -14,7 +14,7 @@ from .gridworld import draw_occupancy, draw_query, draw_trajectory
 from .panels import Panel, Panels
 
 SHOWN_GAMMAS = (0.9, 0.99)  # the paper's Fig. 4d shows the first; the second has the whole way in view
-HEADS = {"action": "next action", "consumption": "object eaten", "successor": "successor maps"}
+HEAD_TITLES = {"action": "next action", "consumption": "object eaten", "successor": "successor maps"}
 
 
 def panels(tables: Tables) -> Panels:
@@ -106,7 +106,7 @@ def _successor(place: SubFigure, example: Example) -> None:
 
 def losses(place: SubFigure, observers: dict[str, dict[str, Comparison]]) -> None:
     """A small scale for each head, since their losses differ in size; one line for each observer."""
-    heads = [head for head in HEADS if all(head in table for table in observers.values())]
+    heads = [head for head in HEAD_TITLES if all(head in table for table in observers.values())]
     every = np.atleast_1d(place.subplots(len(heads), 1))
     for axes, head in zip(every, heads, strict=True):
         for line, table in enumerate(observers.values()):
@@ -129,7 +129,7 @@ def losses(place: SubFigure, observers: dict[str, dict[str, Comparison]]) -> Non
         axes.set_yticks(range(len(observers)), [dimensions(name) for name in observers])
         axes.set_ylim(len(observers) - 0.5, -0.6)
         axes.margins(x=0.06)
-        axes.set_title(HEADS[head], loc="left", pad=2)
+        axes.set_title(HEAD_TITLES[head], loc="left", pad=2)
         axes.spines["left"].set_visible(False)
         axes.tick_params(axis="y", length=0)
     every[-1].set_xlabel("loss, nats (less is better); right: share captured")
@@ -146,7 +146,7 @@ def captions(tables: Tables) -> dict[str, str]:
     shares = "; ".join(
         f"{name}: {style.percent(row.captured.mean)}, loss {style.plain(row.network.mean)} against "
         f"{style.plain(row.ideal)} for the ideal observer and {style.plain(row.no_past)} without a past"
-        for name, row in ((HEADS[head], tables.comparison["2d"][head]) for head in HEADS)
+        for name, row in ((HEAD_TITLES[head], tables.comparison["2d"][head]) for head in HEAD_TITLES)
     )
     return {
         "figure-4": (

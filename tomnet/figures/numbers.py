@@ -16,7 +16,7 @@ from ..experiments.analysis.table_a1 import SUMMED, LossRow
 from ..experiments.claims.statistics import Estimate
 from ..experiments.experiment import Result
 from .deep_rl_agents import HEAD_NAMES
-from .goal_inference import HEADS, dimensions
+from .goal_inference import HEAD_TITLES, dimensions
 from .partial_observers import KINDS
 from .random_agents import alpha_of
 from .style import NOTHING, percent, percent_between, plain
@@ -65,7 +65,8 @@ def _losses(by: str, named: dict[str, dict[str, Comparison]]) -> NumberTable:
         *("observer, prediction", "ToMnet", "ideal", "no past", "captured", "goal"),
         *("accuracy", "ideal accuracy"),
     )
-    rows = [(f"{name}, {HEADS[head]}", *_measured(row)) for name, heads in named.items() for head, row in heads.items()]
+    shown = [(name, head, row) for name, heads in named.items() for head, row in heads.items()]
+    rows = [(f"{name}, {HEAD_TITLES[head]}", *_measured(row)) for name, head, row in shown]
     title = f"Losses in nats, captured share and accuracy [95% interval], {by}. {ON_GOALS} {ON_ACCURACY}"
     return NumberTable(title, columns, tuple(rows))
 

@@ -10,7 +10,7 @@ from ..experiments.claims.statistics import Estimate, NetworkMean
 from ..experiments.sally_anne.acts_on_memory import ActsOnMemory
 from . import style
 from .panels import Panel, Panels
-from .subgoal_task import subgoal_caption, subgoal_panels, title_of
+from .swap_examples import swap_example_panels
 
 WIDEST = style.graded(4)
 COLOURS: dict[str, style.Colour] = {
@@ -33,6 +33,10 @@ def in_order(conditions) -> list[str]:
     return known + [name for name in conditions if name not in COLOURS]
 
 
+def listed(conditions: list[str]) -> str:
+    return ", ".join(map(style.condition_name, conditions))
+
+
 # --- What they earn
 
 
@@ -41,17 +45,8 @@ def population_panels(tables: PopulationTables) -> Panels:
     return {
         **performance_panels(tables.performance),
         **memory_panels(tables.acts_on_memory),
-        **subgoal_panels(tables.examples),
+        **swap_example_panels(tables.examples),
     }
-
-
-def population_captions(tables: PopulationTables) -> dict[str, str]:
-    captions = {
-        "performance": performance_caption(tables),
-        "acts-on-memory": memory_caption(tables),
-        "figure-10": subgoal_caption(tables.examples),
-    }
-    return {stem: captions[stem] for stem in population_panels(tables)}
 
 
 def performance_panels(performance: dict[str, Performance]) -> Panels:
@@ -63,15 +58,15 @@ def performance_panels(performance: dict[str, Performance]) -> Panels:
             Panel(
                 "a",
                 "Return of an episode",
-                f"Mean returns of {', '.join(map(title_of, names))}: {dots}",
+                f"Mean returns of {listed(names)}: {dots}",
                 lambda place: _performance(place, performance, {"returns": ""}),
                 height,
             ),
             Panel(
                 "b",
                 "Share of episodes",
-                f"Shares of episodes, of {', '.join(map(title_of, names))}, in which the subgoal was eaten, the "
-                f"preferred object was eaten, and time ran out: {dots}",
+                f"Shares of episodes, of {listed(names)}, in which the subgoal was eaten, the preferred object was "
+                f"eaten, and time ran out: {dots}",
                 lambda place: _performance(place, performance, SHARES),
                 height,
             ),
@@ -95,7 +90,7 @@ def _performance(place: SubFigure, performance: dict[str, Performance], measures
             axes.set_xticks((0, 0.5, 1), ("0", "", "100%"))
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
-    columns[0].set_yticks(range(len(names)), [title_of(name) for name in names])
+    columns[0].set_yticks(range(len(names)), [style.condition_name(name) for name in names])
     columns[0].set_ylim(-0.6, len(names) - 0.4)
 
 
@@ -125,21 +120,6 @@ def _their_mean(axes: Axes, y: int | float, mean: Estimate, colour: style.Colour
     )
 
 
-def performance_caption(tables: PopulationTables) -> str:
-    performance = tables.performance
-    species = [name for name in in_order(performance) if name not in ("oracle", "random")]
-    earned = ", ".join(f"{title_of(name)} {style.plain(performance[name].returns.mean, 2)}" for name in species)
-    oracle, random = (style.plain(performance[name].returns.mean, 2) for name in ("oracle", "random"))
-    counts = sorted({performance[name].networks for name in species})
-    networks = " or ".join(map(str, counts))
-    return (
-        f"{tables.levels} levels of its own for each network, none of them met before, {networks} networks of each "
-        "species. "
-        f"Mean return: {earned}; an oracle that sees everything earns {oracle}, a random walk {random}. "
-        "Intervals are over networks, those of oracle and random walk over levels."
-    )
-
-
 # --- Whether they act on what they remember
 
 
@@ -150,9 +130,9 @@ def memory_panels(acting: dict[str, ActsOnMemory]) -> Panels:
             Panel(
                 "",
                 "Stepping back to what is out of sight",
-                f"Probability that {', '.join(map(title_of, names))} agents step back to where they last saw their "
-                "object, beyond their view (filled), beside the same step where it never was (open): a small dot for "
-                "each network, a large one with its 95% interval for their mean.",
+                f"Probability that {listed(names)} agents step back to where they last saw their object, beyond their "
+                "view (filled), beside the same step where it never was (open): a small dot for each network, a large "
+                "one with its 95% interval for their mean.",
                 lambda place: _memory(place, acting),
                 0.9 + 0.34 * len(names),
             ),
@@ -173,23 +153,8 @@ def _memory(place: SubFigure, acting: dict[str, ActsOnMemory]) -> None:
     axes.grid(axis="x", color=style.GRID, linewidth=0.5)
     axes.set_axisbelow(True)
     axes.set(xlim=(-0.03, 1.03), xlabel="probability of the step back", ylim=(-0.6, len(names) - 0.4))
-    axes.set_yticks(range(len(names)), [title_of(name) for name in names])
+    axes.set_yticks(range(len(names)), [style.condition_name(name) for name in names])
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     seen = style.sign("seen there, now out of view", "o", style.IDEAL)
     style.legend_above(axes, (seen, style.sign("never there", "o", style.NO_PAST, filled=False)))
-
-
-def memory_caption(tables: PopulationTables) -> str:
-    acting = tables.acts_on_memory
-    told = ", ".join(
-        f"{title_of(name)} {style.plain(acting[name].beyond_view.mean, 2)} "
-        f"({style.plain(acting[name].never_there.mean, 2)})"
-        for name in in_order(acting)
-    )
-    return (
-        "Agents led past their object to the subgoal, in hand-made levels: the probability of stepping back to where "
-        "they last saw it, where that is beyond their view, beside the same step where it never was. "
-        f"Means over networks, in brackets where it never was: {told}. The blind never see it. Intervals are over "
-        "networks."
-    )

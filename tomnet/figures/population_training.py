@@ -10,7 +10,6 @@ from matplotlib.figure import SubFigure
 from . import style
 from .panels import Panel, Panels
 from .population_evaluation import COLOURS, in_order
-from .subgoal_task import title_of
 
 WINDOW = 5  # reports that a learning curve is averaged over
 
@@ -89,7 +88,7 @@ def _name_ends(axes: Axes, ends: dict[str, float]) -> None:
     names = sorted(ends, key=lambda name: ends[name])
     for name, place in zip(names, apart([ends[name] for name in names], 0.062 * (high - low))):
         axes.annotate(
-            title_of(name),
+            style.condition_name(name),
             (1, place),
             xycoords=("axes fraction", "data"),
             xytext=(4, 0),

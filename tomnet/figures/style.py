@@ -32,6 +32,14 @@ ACTION_COLOURS = (ORANGE, SKY_BLUE, GREEN, PURPLE, "#555555")
 ACTION_MARKERS = ("^", "v", "<", ">", "o")  # the shape says it too, for those who do not see the colour
 NOTHING = "—"  # in place of a number that could not be measured
 ACTION_SIGNS = ("↑", "↓", "←", "→", "stay")
+CONDITION_SIGNS = {
+    "blind": ("D", NO_PAST),
+    "3x3": ("o", ORANGE),
+    "5x5": ("s", GREEN),
+    "7x7": ("^", SKY_BLUE),
+    "9x9": ("v", BLUE),
+}
+"""Marker and colour of deep RL agents, by what they see."""
 
 RC: dict[Any, Any] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib, so that every machine draws the same file
@@ -126,6 +134,10 @@ def ellipses(axes: Axes, mean: np.ndarray, deviation: np.ndarray, colour: Any, *
             linewidth=0.5,
         )
     )
+
+
+def condition_name(condition: str) -> str:
+    return condition.replace("x", "×").replace("-", " ")
 
 
 def dimension_name(number: int) -> str:

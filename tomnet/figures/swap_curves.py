@@ -16,20 +16,9 @@ CONTROL = ("query only", "X", style.NO_PAST)  # an observer without a theory of 
 WHO: dict[Who, str] = {"agents": "agents", "observer": "ToMnet's prediction"}
 COLOURS = {"agents": style.HAPPENED, "observer": style.NETWORK}
 NARROW_AND_WIDE = ("3x3", "9x9")  # the two conditions that are set beside each other
-CONDITION_SIGNS = {
-    "blind": ("D", style.NO_PAST),
-    "3x3": ("o", style.ORANGE),
-    "5x5": ("s", style.GREEN),
-    "7x7": ("^", style.SKY_BLUE),
-    "9x9": ("v", style.BLUE),
-}
 GAMMA_SIGNS = dict(zip(GAMMAS, (("o", style.SKY_BLUE), ("s", style.BLUE), ("^", "#003F63"))))
 ACROSS = "swap distance, cells"
 FEW = 2  # pairs: what rests on fewer is left out
-
-
-def named(condition: str) -> str:
-    return condition.replace("x", "×")
 
 
 def measured(table: Curves, who: Who, what: str) -> dict[int, Estimate]:
@@ -98,11 +87,14 @@ def from_zero(*sharing: Axes) -> None:
 
 
 def condition_lines(conditions: Sequence[str], what: str) -> list[tuple[str, str, str, style.Colour]]:
-    return [(name, what, *CONDITION_SIGNS[name]) for name in conditions]
+    return [(name, what, *style.CONDITION_SIGNS[name]) for name in conditions]
 
 
 def condition_legend(place: SubFigure, conditions: Sequence[str]) -> None:
-    handles = [style.sign(f"{named(name)} agents", *CONDITION_SIGNS[name], line=True) for name in conditions]
+    handles = [
+        style.sign(f"{style.condition_name(name)} agents", *style.CONDITION_SIGNS[name], line=True)
+        for name in conditions
+    ]
     place.legend(handles=handles, loc="outside lower center", ncols=len(handles))
 
 

@@ -12,9 +12,9 @@ from ..episodes.encounter import Encounter
 from ..episodes.episode import Episode, QueryState
 from ..episodes.history import History
 from ..episodes.targets import targets_from
-from ..observer.config import ObserverConfig
+from ..observer.config import ObserverConfig, TrainingConfig
 from ..observer.tomnet import ToMnet
-from ..observer.training import TrainingConfig, train
+from ..observer.training import train
 from ..support.named_arrays import digest_of
 from ..support.trees import pick
 from .dataset import QUERIES, Dataset

@@ -1,4 +1,4 @@
-"""The numbers that describe an observer."""
+"""The numbers that describe an observer, and how it is trained."""
 
 import dataclasses
 from typing import Literal, get_args
@@ -7,6 +7,7 @@ from ..episodes.episode import ACTION_COUNT
 from ..support.errors import BadSetting
 from .frames import channels
 from .layers import Normalise, ReadOut
+from .losses import Reduction
 
 BEHAVIOUR = ("action", "consumption", "successor")
 HEADS = (*BEHAVIOUR, "belief")
@@ -79,3 +80,50 @@ class ObserverConfig:
     def character_size(self) -> int:
         """Of the character embedding; an observer without a character net has none."""
         return 0 if self.character == "none" else self.embedding
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainingConfig:
+    """How an observer is trained, and how often it is looked at and saved.
+
+    >>> tomnet.TrainingConfig(steps=400, batch=32).learning_rate
+    0.001
+    """
+
+    steps: int
+    batch: int = 64  # encounters in a step: current episodes, however many queries there are about each
+    currents: int = 1  # current episodes of an agent, which share its past
+    queries: int = 1  # about each current episode, at times of their own
+    swap_probability: float | None = None  # in current episodes, weighted back; None: as the world has it
+    after_subgoal: float = 1.0  # how often the first steps after it are asked about, beside any others
+    reduction: Reduction = "sum"  # of a head's losses over objects and discounts
+    learning_rate: float = 1e-3
+    chunk: int = 20  # steps between two looks at the clock, the loss and the checkpoint
+    held_out: int = 256  # encounters evaluated while it runs
+    evaluate_every: int = 10  # chunks
+    checkpoint_seconds: float = 30.0
+    beta: float = 0.0  # the price of a nat in the bottleneck, at last
+    anneal: float = 0.25  # the share of the steps over which it rises
+
+    def __post_init__(self):
+        for name in ("steps", "batch", "learning_rate", "chunk", "held_out", "evaluate_every"):
+            if not getattr(self, name) > 0:
+                raise BadSetting(f"TrainingConfig.{name}", getattr(self, name), "must be above 0")
+        if self.currents < 1 or self.batch % self.currents:
+            raise BadSetting("TrainingConfig.currents", self.currents, f"must divide batch={self.batch}")
+        if self.queries < 1:
+            raise BadSetting("TrainingConfig.queries", self.queries, "must be above 0")
+        if self.swap_probability is not None and not 0 < self.swap_probability < 1:
+            why = "must lie between 0 and 1: what the world may do, swap or not, must stay possible"
+            raise BadSetting("TrainingConfig.swap_probability", self.swap_probability, why)
+        if not 0 < self.after_subgoal < float("inf"):
+            raise BadSetting("TrainingConfig.after_subgoal", self.after_subgoal, "must be above 0")
+        if self.after_subgoal != 1 and self.swap_probability is None:
+            why = "goes with a swap_probability: it is there for what follows a swap"
+            raise BadSetting("TrainingConfig.after_subgoal", self.after_subgoal, why)
+        if self.reduction not in get_args(Reduction):
+            raise BadSetting("TrainingConfig.reduction", repr(self.reduction), "must be 'sum' or 'mean'")
+
+    def met_after(self, steps: int) -> dict[str, int]:
+        """Current episodes met, and queries about them, in that many steps."""
+        return {"encounters": steps * self.batch, "queries": steps * self.batch * self.queries}

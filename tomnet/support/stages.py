@@ -68,19 +68,11 @@ def carry_out(stages: Sequence[Stage], folder: Path, *, jobs: int, environment: 
     working: list[_Working] = []
     failed: list[str] = []
     told = False
-
-    def is_done(name: str) -> bool:
-        return name in spent and spent[name].done
-
     with stop_requests() as stopped, _all_ended(working):
         while True:
             halted = bool(failed) or stopped.is_set()
-            busy = {each.stage.name for each in working}
-            ready = [
-                one for one in stages if not is_done(one.name) and one.name not in busy and all(map(is_done, one.needs))
-            ]
-            for stage in [] if halted else ready[: jobs - len(working)]:
-                number = sum(is_done(each.name) for each in stages) + len(working) + 1
+            for stage in [] if halted else _ready(stages, spent, working)[: jobs - len(working)]:
+                number = sum(_is_done(each.name, spent) for each in stages) + len(working) + 1
                 print(f"[{number}/{len(stages)}] {stage.name}{_left(stages, spent, jobs)}", file=sys.stderr, flush=True)
                 working.append(_begin(stage, folder, jobs, environment))
             if not working:
@@ -112,6 +104,17 @@ def carry_out(stages: Sequence[Stage], folder: Path, *, jobs: int, environment: 
         raise TomnetError(f"{' and '.join(failed)} failed; {where}; {again}")
 
 
+def _is_done(name: str, spent: Mapping[str, Spent]) -> bool:
+    return name in spent and spent[name].done
+
+
+def _ready(stages: Sequence[Stage], spent: Mapping[str, Spent], working: Sequence[_Working]) -> list[Stage]:
+    """Those that can begin now."""
+    busy = {each.stage.name for each in working}
+    waiting = [stage for stage in stages if not _is_done(stage.name, spent) and stage.name not in busy]
+    return [stage for stage in waiting if all(_is_done(name, spent) for name in stage.needs)]
+
+
 @contextmanager
 def _all_ended(working: list[_Working]) -> Iterator[None]:
     """A second Ctrl-C does not wait, and nothing that was begun goes on unseen."""
@@ -139,7 +142,7 @@ def _start(command: Command, stage: Stage, folder: Path, jobs: int, environment:
 
 def _left(stages: Sequence[Stage], spent: Mapping[str, Spent], jobs: int) -> str:
     """How long it has been, and how long it will be if every stage takes as long as others of its kind have."""
-    done = [stage for stage in stages if stage.name in spent and spent[stage.name].done]
+    done = [stage for stage in stages if _is_done(stage.name, spent)]
     if not done:
         return ""
     known = {kind: [spent[one.name].seconds for one in done if one.kind == kind] for kind in {one.kind for one in done}}

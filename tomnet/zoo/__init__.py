@@ -22,8 +22,8 @@ from ..observer.tomnet import ToMnet
 from ..observer.training import OBSERVER
 from ..support.errors import BadFile, TomnetError, nearest
 from ..support.identity import differences
-from ..support.places import zoo_folder
 from ..support.run_folder import read_run
+from ..support.zoo_folder import zoo_folder
 
 FOLDER = zoo_folder()
 CARD = "README.md"

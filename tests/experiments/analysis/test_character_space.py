@@ -6,7 +6,7 @@ import pytest
 from tomnet.experiments.agent_embeddings import CLEAR_GAIN, CLEAR_GAP
 from tomnet.experiments.analysis.character_space import (
     Dimension,
-    agreement,
+    cluster_agreement,
     confusion,
     correlation,
     dimension_table,
@@ -168,7 +168,7 @@ HANDS = np.array([0.6, 0.5, 0.4, -0.5, -0.6, -0.4])
 @pytest.mark.parametrize("turned", [1, -1])
 def test_clusters_that_are_the_hands_agree_whatever_they_are_called(turned):
     sides = (turned * HANDS > 0).astype(int)
-    found = agreement(turned * HANDS, sides, HANDS)
+    found = cluster_agreement(turned * HANDS, sides, HANDS)
     assert found.accuracy.mean == 1
     assert found.correlation.mean == pytest.approx(1)
     assert found.correlation.low > 0
@@ -177,14 +177,14 @@ def test_clusters_that_are_the_hands_agree_whatever_they_are_called(turned):
 
 def test_clusters_that_have_nothing_to_do_with_the_hands_do_not_agree():
     along = np.array([1.0, -1, 1, 1, -1, -1])
-    found = agreement(along, (along > 0).astype(int), HANDS)
+    found = cluster_agreement(along, (along > 0).astype(int), HANDS)
     assert found.accuracy.mean == pytest.approx(2 / 3)
     assert found.correlation.low < 0
 
 
 def test_where_all_have_one_hand_there_is_nothing_to_tell_apart():
     along = np.array([1.0, -1, 1, 1, -1, -1])
-    found = agreement(along, (along > 0).astype(int), np.abs(HANDS))
+    found = cluster_agreement(along, (along > 0).astype(int), np.abs(HANDS))
     assert np.isnan(found.accuracy.mean)
     assert np.isnan(told_apart(np.ones(3, bool), np.ones(3, bool)))
 

@@ -23,9 +23,8 @@ from tomnet.experiments.analysis.evaluation_set import (
     somebody_else,
 )
 from tomnet.experiments.experiment import ObserverSpec
-from tomnet.observer.config import ObserverConfig
+from tomnet.observer.config import ObserverConfig, TrainingConfig
 from tomnet.observer.tomnet import read
-from tomnet.observer.training import TrainingConfig
 from tomnet.support.trees import pick
 
 OBSERVER = ObserverConfig(

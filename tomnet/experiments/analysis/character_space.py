@@ -254,7 +254,7 @@ class Agreement:
     negative: int
 
 
-def agreement(along: np.ndarray, sides: np.ndarray, statistic: np.ndarray) -> Agreement:
+def cluster_agreement(along: np.ndarray, sides: np.ndarray, statistic: np.ndarray) -> Agreement:
     """Whether two clusters (`sides`, and how far `along` their axis) are what a signed statistic tells apart.
 
     Which cluster is which sign is not known: the better of the two namings counts. Both signs weigh the same, however

@@ -94,35 +94,48 @@ def evaluate_population(
     tables = PopulationTables(levels, swap_levels, seed, {}, {}, {}, {}, {}, {}, {})
     scenarios = all_scenarios(world) if scenarios is None else scenarios
     for (name, agent), key in zip(references().items(), jax.random.split(reference_key)):
-        measured, hands = [], []
-        for number, course in enumerate(courses):
-            episodes, _ = behave(jax.random.fold_in(key, number), agent, course.mazes, world)
-            measured.append(measures(episodes, PREFERRED, course.reachable, world))
-            hands.append(moves_along_walls(episodes))
-        tables.performance[name] = reference_performance(measured)
-        left, right = (np.concatenate(moves) for moves in zip(*hands))
-        tables.handedness[name] = handedness([(left, right)])
+        tables.performance[name], tables.handedness[name] = _measure_reference(key, agent, courses, world)
     for number, (name, population) in enumerate(populations.items(), 1):
         networks = f"{counted(len(population), 'network')}, {counted(levels, 'level')} each"
         stage(f"[{number}/{len(populations)}] {name}, {networks}")
         agents = canonical_agents(population)
-        reach = int(agents[0].senses.reach)
-        measured, stated, hands, pairs = [], [], [], []
-        for network, (agent, course) in enumerate(zip(agents, courses)):
-            episodes, told = behave(jax.random.fold_in(act_key, network), agent, course.mazes, world, record=reported)
-            measured.append(measures(episodes, PREFERRED, course.reachable, world))
-            stated.append(Statements(episodes, told, reach))
-            hands.append(moves_along_walls(episodes))
-            pairs.append(swap_pairs(jax.random.fold_in(swap_key, network), agent, course.ways, world))
-        tables.performance[name] = performance(measured)
-        tables.beliefs[name] = belief_quality(stated, world)
+        tables.performance[name], tables.beliefs[name], hands = _measure_behaviour(act_key, agents, courses, world)
         tables.handedness[name] = handedness(hands, population.parts)
+        pairs = [
+            swap_pairs(jax.random.fold_in(swap_key, network), agent, course.ways, world)
+            for network, (agent, course) in enumerate(zip(agents, courses))
+        ]
         tables.swaps[name] = swap_table(pairs)
         tables.acts_on_memory[name] = acts_on_memory(agents, scenarios, world)
         tables.depends_on_past[name] = depends_on_past(agents, [each.rollout_state for each in pairs], world)
         if name == EXAMPLE_CONDITION:
             tables.examples.update(swap_examples(example_key, agents, pairs, world, rollouts))
     return tables, swap_claims(tables.swaps)
+
+
+def _measure_reference(
+    key: Key[Scalar, ""], agent: Agent, courses: "list[Course]", world: World
+) -> tuple[Performance, Handedness]:
+    measured, hands = [], []
+    for number, course in enumerate(courses):
+        episodes, _ = behave(jax.random.fold_in(key, number), agent, course.mazes, world)
+        measured.append(measures(episodes, PREFERRED, course.reachable, world))
+        hands.append(moves_along_walls(episodes))
+    left, right = (np.concatenate(moves) for moves in zip(*hands))
+    return reference_performance(measured), handedness([(left, right)])
+
+
+def _measure_behaviour(
+    key: Key[Scalar, ""], agents: list[DeepAgent], courses: "list[Course]", world: World
+) -> tuple[Performance, BeliefQuality, list[tuple[np.ndarray, np.ndarray]]]:
+    """Of one condition; last, each network's moves along walls at its left and at its right hand."""
+    measured, stated, hands = [], [], []
+    for network, (agent, course) in enumerate(zip(agents, courses)):
+        episodes, told = behave(jax.random.fold_in(key, network), agent, course.mazes, world, record=reported)
+        measured.append(measures(episodes, PREFERRED, course.reachable, world))
+        stated.append(Statements(episodes, told, int(agent.senses.reach)))
+        hands.append(moves_along_walls(episodes))
+    return performance(measured), belief_quality(stated, world), hands
 
 
 def references() -> dict[str, Agent]:

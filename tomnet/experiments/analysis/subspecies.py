@@ -14,7 +14,7 @@ from ...world.gridworld import SUBGOAL_MAZE, Level
 from ...world.levels import draw_levels
 from ..claims.divergence import jensen_shannon
 from ..claims.statistics import Estimate, mean_interval
-from .character_space import Agreement, Clusters, Dimension, Posteriors, agreement, shown_pair, two_clusters
+from .character_space import Agreement, Clusters, Dimension, Posteriors, cluster_agreement, shown_pair, two_clusters
 from .evaluation_set import EvaluationSet, predict_everything
 from .examples import PlainState, plain_state
 from .handedness import index_interval, moves_along_walls
@@ -126,7 +126,7 @@ def subspecies_table(
         gain=clusters.gain,
         silhouette=clusters.silhouette,
         pair=pair,
-        agreement=agreement(along, clusters.labels, np.nan_to_num([hand.index.mean for hand in hands])),
+        agreement=cluster_agreement(along, clusters.labels, np.nan_to_num([hand.index.mean for hand in hands])),
         centres=whole[:, pair],
         each=[clustered(hand, int(side), float(at)) for hand, side, at in zip(hands, clusters.labels, along)],
     )

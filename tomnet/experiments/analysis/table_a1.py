@@ -11,6 +11,7 @@ import numpy as np
 
 from ...agents.population import Part
 from ...episodes.targets import GAMMAS
+from ...observer.config import BEHAVIOUR
 from ...world.gridworld import SUBGOAL_MAZE
 from ..claims.statistics import Estimate, bootstrap, by_network, mean_interval
 from .evaluation_set import EvaluationSet
@@ -26,7 +27,6 @@ SHUFFLES = (
     ("both", ("mental",)),
     ("both", ("character", "mental")),
 )
-HEADS = ("action", "consumption", "successor")
 SUMMED = {"action": 1, "consumption": SUBGOAL_MAZE.kinds, "successor": len(GAMMAS)}
 """Over how many objects or discounts a loss is summed, as in the paper's appendix on losses. The figures of its Table
 A1 look like means over them."""
@@ -130,12 +130,12 @@ def cut_table(means: Losses) -> dict[str, dict[str, Cut]]:
         theirs, baseline = PAPER[name, ()][head][1], PAPER["none", ()][head][1]
         return Cut(saved, 1 - theirs / baseline, mean_interval(mine - both))
 
-    return {head: {name: cut(head, name) for name in OBSERVERS} for head in HEADS}
+    return {head: {name: cut(head, name) for name in OBSERVERS} for head in BEHAVIOUR}
 
 
 def generalisation_table(means: Losses) -> dict[str, Generalisation]:
     table = {}
-    for head in HEADS:
+    for head in BEHAVIOUR:
         both, none = ({part: means[part, name, ()][head] for part in PARTS} for name in ("both", "none"))
         nothing = {part: np.ones_like(loss) for part, loss in both.items()}
         training, held_out = (float(both[part].mean()) for part in ("training", "held out"))
@@ -167,5 +167,5 @@ def floor_table(met: EvaluationSet, losses: Losses, floor: dict[str, np.ndarray]
         excess = over_networks(both - floor[head])
         return HeadFloor(over_networks(floor[head]), excess, float(none.mean()), float(both.mean()))
 
-    heads = {head: head_floor(head) for head in HEADS}
+    heads = {head: head_floor(head) for head in BEHAVIOUR}
     return Floor(each * met.count, BASELINE_ROLLOUTS, heads, over_networks(floor["policy"]))

@@ -10,8 +10,7 @@ import jax
 
 from ...agents.population import Part, condition_file
 from ...episodes.encounter import EncounterSpec
-from ...observer.config import ObserverConfig
-from ...observer.training import TrainingConfig
+from ...observer.config import ObserverConfig, TrainingConfig
 from ...support.streams import EVALUATION_STREAM, stream
 from ...world.gridworld import SUBGOAL_MAZE
 from ..agent_pool import AgentPool

@@ -8,8 +8,7 @@ view", of which the paper shows the blind among the embeddings (Fig. 14).
 import dataclasses
 
 from ...episodes.encounter import EncounterSpec
-from ...observer.config import BEHAVIOUR, HEADS
-from ...observer.training import TrainingConfig
+from ...observer.config import BEHAVIOUR, HEADS, TrainingConfig
 from ...world.gridworld import SUBGOAL_MAZE, World
 from ..agent_pool import AgentPool
 from ..experiment import ObserverSpec, Preset

@@ -30,7 +30,7 @@ from .swap_effects import look_around, without_swaps
 from .turning_back import play_scenarios, queries
 from .visibility import visibility_map
 
-LONG_RUN = GAMMAS.index(0.9)  # some ten steps ahead
+SHOWN_DISCOUNT = GAMMAS.index(0.9)  # some ten steps ahead
 
 
 @dataclasses.dataclass(frozen=True)
@@ -161,7 +161,7 @@ def tell(
             policy=np.asarray(policy[0], float).tolist(),
             belief=np.asarray(belief[0], float),
             predicted_policy=np.asarray(told.action[number, 0], float).tolist(),
-            predicted_successor=np.asarray(told.successor[number, 0, LONG_RUN], float),
+            predicted_successor=np.asarray(told.successor[number, 0, SHOWN_DISCOUNT], float),
             predicted_belief=None if told.belief is None else np.asarray(told.belief[number, 0], float),
         )
 
@@ -187,7 +187,7 @@ def _then(key: Key[Scalar, ""], agent: DeepAgent, rollout_state: RolloutState, w
     """The mean over many rollouts."""
     here = pick(rollout_state, 0)
     maps = empirical_successors(key, agent, here, without_swaps(world), FUTURE_ROLLOUTS)
-    return np.asarray(maps[LONG_RUN], float)
+    return np.asarray(maps[SHOWN_DISCOUNT], float)
 
 
 def moral(story: Story) -> str:

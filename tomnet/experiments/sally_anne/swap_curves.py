@@ -193,7 +193,7 @@ def seen_above_unseen(table: Curves, what: str) -> bool:
     return seen.mean >= NOTICEABLE and seen.above(table.out_of_view.observer[what])
 
 
-def in_order(tables: list[Curves], what: str) -> bool:
+def keeps_order(tables: list[Curves], what: str) -> bool:
     """Whether an observer has the agents' order, and swaps in view matter to it.
 
     Order alone would not do: even an untrained network is moved more by what is near.
@@ -204,7 +204,7 @@ def in_order(tables: list[Curves], what: str) -> bool:
 
 def follows_sight(tables: list[Curves], what: str) -> bool:
     """The same, and swaps in view matter much more than those out of view."""
-    return in_order(tables, what) and all(table.ratio[what].mean >= DIFFERS for table in tables)
+    return keeps_order(tables, what) and all(table.ratio[what].mean >= DIFFERS for table in tables)
 
 
 IN_ORDER = (

@@ -1,17 +1,11 @@
-"""Figures of deep RL agents at the subgoal task: how they move, and figure 10.
+"""Figure 10: a way to the subgoal, then a swap in view and one out of view, and how two worlds go on from there."""
 
-From plain tables: recorded episodes, and the examples of `evaluate_population`.
-"""
-
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import SubFigure
 
-from ..experiments.analysis.agent_episodes import RecordedEpisode
-from ..experiments.analysis.examples import PlainEpisode
 from ..experiments.sally_anne.swap_examples import SwapExample, SwapExamples
 from ..support.words import counted
 from ..world.levels import LETTERS
@@ -22,71 +16,7 @@ from .panels import Panel, Panels
 SWAPS = {"in_view": "swap in view", "out_of_view": "swap out of view"}
 
 
-def title_of(condition: str) -> str:
-    return condition.replace("x", "×").replace("-", " ")
-
-
-# --- How they move
-
-
-def trajectory_panels(recorded_episodes: Sequence[RecordedEpisode]) -> Panels:
-    """One recorded episode for each species, best on the same level."""
-    return {
-        "trajectories": tuple(
-            Panel(
-                letter,
-                f"{title_of(recorded.condition)}: {outcome_of(recorded)}",
-                f"An episode of a {title_of(recorded.condition)} agent: its way through the maze, cells that it "
-                "never saw dark, cells that it saw on the way light.",
-                lambda place, recorded=recorded: draw_episode(place.subplots(), recorded),
-                3.2,
-            )
-            for letter, recorded in zip("abcdefghijkl", recorded_episodes)
-        )
-    }
-
-
-def trajectory_caption(recorded_episodes: Sequence[RecordedEpisode]) -> str:
-    wanted = ", ".join(sorted({LETTERS[recorded.preferred] for recorded in recorded_episodes}))
-    return (
-        f"One episode of the best network of each species, all after object {wanted} and, before it, the subgoal (★), "
-        "on the first level drawn on which everything is in reach. Dark: never in view; light: seen on the way; "
-        "white: in view at the end."
-    )
-
-
-def draw_episode(axes: Axes, recorded: RecordedEpisode) -> None:
-    """A whole episode: where it led, and what was in view on the way."""
-    episode = as_episode(recorded)
-    draw_trajectory(axes, episode, width=0.1)
-    draw_fog(axes, recorded.steps[-1].visibility)
-
-
-def as_episode(recorded: RecordedEpisode) -> PlainEpisode:
-    steps = recorded.steps
-    episode = PlainEpisode(
-        walls=recorded.walls,
-        agent_cells=[step.agent_cell for step in steps],
-        object_cells=steps[0].object_cells,
-        actions=[step.action for step in steps],
-        final_cell=recorded.final_cell,
-    )
-    return with_subgoal(episode)
-
-
-def outcome_of(recorded: RecordedEpisode) -> str:
-    """What became of an episode, in a few words."""
-    eaten = [step.consumed for step in recorded.steps if step.consumed >= 0]
-    subgoal = len(recorded.steps[0].object_cells) - 1
-    words = ["★" if kind == subgoal else LETTERS[kind] for kind in eaten]
-    ate = f"ate {' and '.join(words)}" if words else "ate nothing"
-    return f"{ate}, {counted(len(recorded.steps), 'step')}"
-
-
-# --- Figure 10
-
-
-def subgoal_panels(examples: SwapExamples) -> Panels:
+def swap_example_panels(examples: SwapExamples) -> Panels:
     """Figure 10: a way to the subgoal, a swap in view and one out of view, and what they change."""
     shown = {name: example for name, example in examples.items() if example is not None}
     if not shown:
@@ -187,7 +117,7 @@ def _successors(place: SubFigure, shown: dict[str, SwapExample]) -> None:
     bar.ax.tick_params(length=2, labelsize=7)
 
 
-def subgoal_caption(examples: SwapExamples) -> str:
+def swap_example_caption(examples: SwapExamples) -> str:
     said = []
     for name, example in examples.items():
         if example is None:
