@@ -44,7 +44,8 @@ EMPTY = np.zeros((5, 5), bool)
         (LEVEL.replace("B", "A"), "state.objects = A twice: this observer knows one of each"),
         (LEVEL.replace("@", "."), "level: expected one @, where the agent starts, found 0"),
         ("", "level: expected the picture of a maze, found none"),
-        (tomnet.Scene(walls=EMPTY, cell=(0, 5)), "state = row 0, col 5: the grid is 5×5"),
+        ("heading: up\n\n" + LEVEL, "state.heading = up: this observer sees no headings"),
+        (LEVEL + "\n\nright\nright", "state = 2 steps: should be a picture, without steps after it"),
         (tomnet.Scene(walls=EMPTY, cell=(0, 0), heading="up"), "state.heading = up: this observer sees no headings"),
     ],
 )

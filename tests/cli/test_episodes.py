@@ -47,6 +47,24 @@ def test_check_names_file_line_and_reason_and_goes_on(tomnet, episodes):
     assert "episodes 2" in " ".join(out.split())
 
 
+def test_what_files_are_called_is_printed_as_it_stands_but_for_what_a_terminal_would_obey(tomnet, here):
+    folder = here / "[bold]all[" / "b]:smile:"  # markup, to whom looks for it
+    write_recordings([simple()], folder, "text")
+    (folder / "\x1b[31mred.txt").write_text("@.A\n\njump\n")
+    (folder / "two\nlines.csv").write_text("")
+    code, out, _ = tomnet("episodes", "check", folder)
+    assert code == 1
+    assert "[bold]all[/b]:smile:" in out
+    assert "\\x1b[31mred.txt, line 3: action: expected one of" in out
+    assert "two\\nlines.csv" in out
+    assert "\x1b" not in out
+
+
+def test_files_that_could_run_code_are_said_to_be_so(tomnet, here):
+    (here / "all.pkl").write_bytes(b"")
+    assert "such files can run code, and tomnet never opens them" in tomnet("episodes", "check", "all.pkl")[1]
+
+
 def test_check_json_is_nothing_but_json(tomnet, episodes):
     (episodes / "ann" / "2.txt").write_text("@.A\n\njump\n")
     code, out, _ = tomnet("episodes", "check", episodes, "--json")
@@ -206,6 +224,12 @@ def test_what_cannot_be_played_is_refused(level, arguments, why, here, refusal):
     assert why in refusal("record", "level.txt", "--out", "out", *arguments)
 
 
+def test_a_level_is_a_plain_file(here, refusal):
+    os.mkfifo(here / "pipe.txt")
+    for name in ("pipe.txt", "/dev/null"):
+        assert f"{name}: not a file" in refusal("record", name, "--out", "out")
+
+
 def test_a_level_that_is_not_there(refusal):
     assert "nowhere.txt: no such file" in refusal("record", "nowhere.txt", "--out", "out")
 
@@ -229,6 +253,6 @@ def test_a_person_at_the_keyboard(here):
                 shown += os.read(ours, 1000)
             except OSError:  # the other end is closed
                 break
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=300) == 0
     os.close(ours)
     assert (here / "out" / "player" / "0001.txt").read_text() == SIMPLE_TEXT

@@ -11,18 +11,19 @@ from fit.brief import BRIEF
 from fit.small import ROW, random_walks, two_kinds, walk
 
 import tomnet
+from tomnet.asking.inputs import recordings_from
 from tomnet.figures import save
 from tomnet.figures.fit import panels
 from tomnet.figures.panels import compose_all
 from tomnet.fit import run as fit_run
 from tomnet.fit.dataset import make_dataset
-from tomnet.fit.observer import load_fitted
+from tomnet.fit.observer import _current, load_fitted
 from tomnet.fit.observers import Asked, ask_all
 from tomnet.fit.remarks import remarks_before
 from tomnet.fit.result import load_fit
 from tomnet.fit.run import fit
 from tomnet.fit.scores import Said as SaidOf
-from tomnet.fit.scores import levels_for, over_agents, reliability
+from tomnet.fit.scores import levels_for, outcome_scores, over_agents, reliability
 from tomnet.recordings.recording import UNKNOWN, Recording
 from tomnet.recordings.scene import Scene
 from tomnet.recordings.text import parse_text
@@ -128,7 +129,7 @@ def test_a_scene_can_be_asked_about_before_anything_happens(fitted, recordings):
 
 def test_a_fitted_observer_meets_an_agent_as_a_pretrained_one_does(fitted, recordings):
     folder, past = fitted[0], recordings[6:9]
-    by_name, by_hand = (tomnet.meet(each, past) for each in (str(folder), tomnet.load_fitted(folder)))
+    by_name, by_hand = (tomnet.meet(each, past) for each in (folder, tomnet.load_fitted(str(folder))))
     said = by_name.ask(recordings[9], time=1)
     assert said.action == by_hand.ask(recordings[9], time=1).action
     assert (said.successor[0.9].shape, said.character.mean.ndim, said.character.deviation) == ((3, 6), 1, None)
@@ -136,6 +137,32 @@ def test_a_fitted_observer_meets_an_agent_as_a_pretrained_one_does(fitted, recor
         tomnet.meet(str(folder), [recordings[0], recordings[6]])
     with pytest.raises(TomnetError, match="knows objects by their letters"):
         tomnet.meet(str(folder), past, objects="AB")
+
+
+def test_a_past_is_read_once_and_may_be_anything_that_recordings_come_out_of(fitted, recordings):
+    folder, past = str(fitted[0]), recordings[6:9]
+    assert tomnet.meet(folder, iter(past)).past == tomnet.meet(folder, past).past == tuple(past)
+    for wrong, found in ((past[0], "Recording"), (None, "NoneType"), ("episodes", "str"), ([1], "int")):
+        with pytest.raises(TomnetError, match=f"past = {found}: "):
+            recordings_from(wrong)
+
+
+def test_agents_that_turn_are_asked_about_in_a_scene_or_a_picture_as_well(tmp_path):
+    def turn(agent: int, episode: int) -> Recording:
+        walls = "".join("#" if (6 * agent + episode) >> bit & 1 else "." for bit in range(4))
+        text = f"actions: turn-left turn-right forward\nheading: up\n\n@..A\n{walls}\n\nturn-left\nturn-left\nforward\n"
+        return parse_text(text, f"agent-{agent}", f"{episode}")
+
+    turning = [turn(agent, episode) for agent in range(2) for episode in range(6)]
+    fit(turning, tmp_path / "run", training=BRIEF)
+    observer = load_fitted(tmp_path / "run")
+    scene = Scene(walls=turning[0].walls, cell=(0, 0), objects=[("A", (0, 3))], heading="up")
+    same = observer.ask([], turning[0]), observer.ask([], scene), observer.ask([], "heading: up\n\n@..A\n....")
+    assert {each.action.names for each in same} == {("turn-left", "turn-right", "forward")}
+    assert all(each.action == pytest.approx(same[0].action, abs=1e-6) for each in same)
+    for state in (None, 3, [turning[0]]):
+        with pytest.raises(TomnetError, match="should be a recording, a scene or the picture of one"):
+            _current(state, observer.schema)
 
 
 def test_what_was_not_met_in_fitting_is_answered_with_a_warning(fitted, recordings):
@@ -152,7 +179,7 @@ def test_what_was_not_met_in_fitting_is_answered_with_a_warning(fitted, recordin
 
 def test_what_cannot_be_asked_is_refused(fitted, recordings):
     observer = load_fitted(fitted[0])
-    with pytest.raises(TomnetError, match="time = 9: there are 2 steps"):
+    with pytest.raises(TomnetError, match="time = 9: should be the number of one of 2 steps, counted from 0"):
         observer.ask([], recordings[0], time=9)
     with pytest.raises(TomnetError, match="must be one of network, inverse planner, mixture"):
         observer.ask([], recordings[0], observer="oracle")
@@ -205,7 +232,7 @@ def test_remarks_name_what_cannot_be_learned():
     )
     still = said_of([resting("ann", 1), resting("ann", 2)])
     assert "1 of 1 agents never move: they show nothing of what they want" in still
-    assert "nothing is ever taken: which object an agent is after cannot be learned, and its steps can" in still
+    assert "nothing is ever taken: which object an agent is after cannot be learned" in still
     assert "2 of 4 actions are unknown: they are seen and not predicted" in still
     assert "1 of 2 agents have one episode: there is no past to know them by" in said_of(
         [*random_walks(1, 2), walk("ann", 1, "A")]
@@ -266,6 +293,17 @@ def test_means_are_over_agents_not_over_episodes():
     agent = np.array([0, 0, 0, 1, 2])
     assert over_agents(np.array([1.0, 1, 1, 4, 4]), agent).mean == 3
     assert over_agents(np.array([1.0, 1, 4]), np.array([0, 0, 1])).count == 3  # too few agents: over what was asked
+
+
+def test_intervals_hold_nothing_that_cannot_be():
+    data, part = make_dataset(two_kinds(6, 4)), np.ones(24, bool)
+    asked = ask_all(data, part, 0)
+    odd = (data.agent[asked.episode] % 2 == 1)[:, None]
+    said = np.where(odd, [[0.0, 1 + 1e-6, 0.0]], [[0.4, 0.6, 0.0]])  # right about half, and rounded up
+    for score in outcome_scores(data, [SaidOf(0, asked, {"one": said})]):
+        assert score.accuracy is not None
+        assert 0 <= score.nats.low <= score.nats.mean
+        assert 0 <= score.accuracy.low <= score.accuracy.high <= 1
 
 
 def test_calibration_by_hand():

@@ -93,7 +93,9 @@ def test_what_is_there_already_is_not_overwritten(population, tmp_path):
     ("given", "out", "format", "why"),
     [
         (ALL, "a", "pickle", "unknown format 'pickle'"),
-        (ALL, "a.jsonl", "text", "text has files that end in .txt"),
+        (ALL, "a.txt", "jsonl", "jsonl has files that end in .jsonl"),
+        (ALL, "a.jsonl", "text", "text has a file for every episode: name a folder"),
+        (ALL, "a.txt", "text", "text has a file for every episode: name a folder"),
         ((), "a", "text", "there are no episodes to write"),
         ((ALL[0], ALL[0]), "a", "jsonl", "expected a name for every episode of ann, found '1'"),
     ],
@@ -315,7 +317,7 @@ def test_what_cannot_be_learned_is_said(tmp_path):
         "1 of 2 actions are unknown: they are seen and not predicted",
     ]
     (tmp_path / "2.txt").write_text("@.A\n\nright\nright")
-    assert survey(tmp_path).remarks[0].startswith("a single agent: its own next episodes can be predicted")
+    assert survey(tmp_path).remarks[0].startswith("a single agent: its own later episodes can be predicted")
 
 
 def test_an_empty_setting_is_no_format():

@@ -68,7 +68,8 @@ BAD = [
     ({"level": []}, "level: expected 1 to 32 rows, found 0 rows"),
     ({"actions": "up"}, "actions: expected a list"),
     ({"actions": [3]}, "actions: expected a word"),
-    ({"heading": 3}, "heading: expected a word, found 3"),
+    ({"heading": 3}, "heading: expected one of up, right, down, left, found 3"),
+    ({"heading": []}, "heading: expected one of up, right, down, left, found []"),
     ({"agent": "../../etc/passwd"}, "agent: expected a name"),
     ({"agent": None}, "agent: expected a name"),
     ({"extra": 1}, "line: expected fields among agent, episode"),
@@ -100,6 +101,17 @@ def test_one_bad_line_leaves_the_others_readable():
     assert (first, second) == ((1, simple()), (4, simple(episode="2")))
     assert bad[0] == 2
     assert str(bad[1]).startswith("all.jsonl, line 2: ")
+
+
+def test_a_mark_at_the_start_is_no_part_of_the_first_line():
+    assert read(b"\xef\xbb\xbf" + format_line(simple()).encode() + b"\r\n") == [(1, simple())]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32-be"])
+def test_what_is_no_utf_8_is_refused_with_or_without_a_mark(encoding):
+    faults = [fault for _, fault in read(format_line(simple()).encode(encoding))]
+    assert faults
+    assert all("line 1: line: expected a JSON object, found" in str(fault) for fault in faults)
 
 
 def test_a_line_without_end_is_not_taken_into_memory(monkeypatch):

@@ -242,16 +242,35 @@ def test_of_two_with_a_letter_the_one_that_stays_is_the_same():
 @pytest.mark.parametrize(
     ("scene", "why"),
     [
-        (seen((0, 9)), "cell: expected a cell of 2 rows and 4 cols, found 0 9"),
-        (Scene(walls=~ROOM, cell=(0, 0)), "walls after step 1: expected the walls of the start, found others"),
-        (seen((0, 0), ("AB", (0, 1))), "objects: expected a single letter"),
-        (seen((0, 0), ("A", (0, 9))), "cell: expected a cell of 2 rows and 4 cols, found 0 9"),
-        (seen((0, 0), heading="north"), "heading: expected one of up, right, down, left, found 'north'"),
+        ({"cell": (0, 9)}, "cell: expected a cell of 2 rows and 4 cols, counted from 0, found 0 9"),
+        ({"cell": (-1, 3)}, "cell: expected a cell of 2 rows and 4 cols, counted from 0, found -1 3"),
+        ({"walls": np.zeros(4, bool)}, "walls: expected a grid of 1 to 32 rows and cols, found shape (4,)"),
+        ({"walls": np.zeros((2, 33), bool)}, "walls: expected a grid of 1 to 32 rows and cols, found shape (2, 33)"),
+        ({"walls": np.full((2, 4), np.nan)}, "walls: expected true or false, found float64 that are neither 0 nor 1"),
+        ({"walls": np.full((2, 4), 2)}, "walls: expected true or false, found int64 that are neither 0 nor 1"),
+        ({"objects": [("AB", (0, 1))]}, "objects: expected a single letter"),
+        ({"objects": [("A", (0, -1))]}, "objects: expected a cell of 2 rows and 4 cols, counted from 0, found 0 -1"),
+        ({"objects": [("A", (0, 4))]}, "objects: expected a cell of 2 rows and 4 cols, counted from 0, found 0 4"),
+        ({"objects": {"A": (0, 1)}}, "objects: expected pairs of a letter and a cell, found 'A'"),
+        ({"objects": [("A", 0, 1)]}, "objects: expected pairs of a letter and a cell, found ('A', 0, 1)"),
+        ({"heading": "north"}, "heading: expected one of up, right, down, left, found 'north'"),
     ],
 )
 def test_scenes_that_cannot_be(scene, why):
+    with pytest.raises(BadRecording) as refused:
+        Scene(**{"walls": ROOM, "cell": (0, 0)} | scene)
+    assert why in str(refused.value)
+
+
+def test_walls_may_be_zeros_and_ones_and_are_a_copy():
+    given = np.eye(3)
+    scene = Scene(walls=given, cell=(0, 1))
+    given[:] = 0
+    assert scene.walls.tolist() == np.eye(3, dtype=bool).tolist()
+
+
+def test_walls_stay_where_they_are_in_an_episode():
     recorder = Recorder("a", ("stay",))
     recorder.start(seen((0, 0)))
-    with pytest.raises(BadRecording) as refused:
-        recorder.step(0, scene)
-    assert why in str(refused.value)
+    with pytest.raises(BadRecording, match="walls after step 1: expected the walls of the start, found others"):
+        recorder.step(0, Scene(walls=~ROOM, cell=(0, 0)))

@@ -9,10 +9,12 @@ from asking.small import CONFIGS, DOMAIN, ELSEWHERE, LEVEL
 from helpers import made_up
 
 from tomnet.asking.agent_model import meet
+from tomnet.recordings.bad_recording import BadRecording
 from tomnet.recordings.recording import NOWHERE, UNKNOWN, Recording
 from tomnet.recordings.scene import Scene
 from tomnet.recordings.text import parse_text
 from tomnet.support.warn import BeyondTraining
+from tomnet.watch import pretrained
 from tomnet.watch.pretrained import PretrainedWatcher
 from tomnet.watch.watcher import AgentForecast
 
@@ -90,6 +92,26 @@ def test_a_mental_net_is_not_told_of_unknown_actions_either():
     assert gone[0] == pytest.approx(whole[0])
     assert gone[1] != pytest.approx(whole[1])
     assert np.isfinite(gone).all()
+
+
+def test_where_episodes_are_long_fewer_are_read_at_a_time_and_all_is_said_as_before(monkeypatch):
+    observer, read = made_up(CONFIGS["character"], domain=DOMAIN), []
+    usual = foretold(observer, ANN)
+    monkeypatch.setattr(pretrained, "MOST_FRAMES", 100)  # 3 past episodes have space for 32 steps each
+    few = foretold(observer, ANN, read.append)
+    assert len(read) == len(ANN) + 1  # row by row, the last of which is no episode
+    assert few.character.mean == pytest.approx(usual.character.mean, abs=1e-6)
+    for one, other in zip(few.episodes, usual.episodes, strict=True):
+        assert one.action == pytest.approx(other.action, abs=1e-6)
+
+
+def test_an_episode_too_long_to_be_remembered_is_refused_by_those_who_would_remember_it(monkeypatch):
+    monkeypatch.setattr(pretrained, "MOST_REMEMBERED", 3)
+    PretrainedWatcher("made up", made_up(CONFIGS["character"], domain=DOMAIN)).check(ANN[0])
+    watcher = PretrainedWatcher("made up", made_up(CONFIGS["mental"], domain=DOMAIN))
+    watcher.check(ANN[1])
+    with pytest.raises(BadRecording, match="steps: expected up to 3, as this observer remembers the current episode"):
+        watcher.check(ANN[0])
 
 
 def test_what_is_unlike_the_training_is_said_and_what_was_read_is_heard():

@@ -17,6 +17,7 @@ from ..recordings.scene import Scene
 from ..recordings.text import parse_transcript
 from ..recordings.transcript import check_level
 from ..support.errors import BadSetting, TomnetError
+from ..support.words import counted
 from ..world.gridworld import Level, State
 
 Past = Episode | Snapshot | Iterable[Recording] | Iterable[Episode] | Iterable[Snapshot]
@@ -35,9 +36,7 @@ def past_from(past: Past, config: ObserverConfig, objects: tuple[str, ...]) -> E
             why = "one agent is met at a time, and its episodes have the axis [past] before their own"
             raise BadSetting("past", f"{type(past).__name__}s with {axes} leading axes", why)
         return _clean("past", past)
-    if isinstance(past, str | bytes) or not isinstance(past, Iterable):
-        raise BadSetting("past", type(past).__name__, "should be a list of recordings, episodes or snapshots")
-    each: list[Any] = list(past)
+    each = _listed(past, "recordings, episodes or snapshots")
     if not each:
         return _nothing(config)
     for kind in (Recording, Episode, Snapshot):
@@ -45,6 +44,28 @@ def past_from(past: Past, config: ObserverConfig, objects: tuple[str, ...]) -> E
             return _from_recordings(each, config, objects) if kind is Recording else _stacked(each)
     kinds = " and ".join(sorted({type(one).__name__ for one in each}))
     raise BadSetting("past", kinds, "should be all recordings, all episodes or all snapshots")
+
+
+def recordings_from(past: Any) -> tuple[Recording, ...]:
+    """The same for observers that read recordings and nothing else, of any size."""
+    each = _listed(past, "recordings")
+    for one in each:
+        if not isinstance(one, Recording):
+            raise BadSetting("past", type(one).__name__, "this observer reads recordings")
+    _check_one_agent(each)
+    return tuple(each)
+
+
+def _listed(past: Any, what: str) -> list[Any]:
+    if isinstance(past, str | bytes) or not isinstance(past, Iterable):
+        raise BadSetting("past", type(past).__name__, f"should be a list of {what}")
+    return list(past)
+
+
+def _check_one_agent(recordings: Sequence[Recording]) -> None:
+    agents = sorted({recording.agent for recording in recordings})
+    if len(agents) > 1:
+        raise BadSetting("past", f"recordings of {', '.join(agents[:3])}", "one agent is met at a time")
 
 
 def _nothing(config: ObserverConfig) -> Episode | Snapshot:
@@ -55,9 +76,7 @@ def _nothing(config: ObserverConfig) -> Episode | Snapshot:
 def _from_recordings(
     recordings: Sequence[Recording], config: ObserverConfig, objects: tuple[str, ...]
 ) -> Episode | Snapshot:
-    agents = sorted({recording.agent for recording in recordings})
-    if len(agents) > 1:
-        raise BadSetting("past", f"recordings of {', '.join(agents[:3])}", "one agent is met at a time")
+    _check_one_agent(recordings)
     snapshots = config.character in ("snapshots", "sequence")
     for recording in recordings if snapshots else ():
         if len(recording) > 1:
@@ -131,12 +150,16 @@ def state_from(asked: Asked, config: ObserverConfig, objects: tuple[str, ...]) -
 
 def drawn(picture: str) -> Scene:
     """A state from its picture."""
-    level = parse_transcript(picture.strip("\n")).level
+    transcript = parse_transcript(picture.strip("\n"))
+    level = transcript.level
     check_level(level)
+    if transcript.steps:
+        raise BadSetting("state", counted(len(transcript.steps), "step"), "should be a picture, without steps after it")
     things = {(row, col): char for row, line in enumerate(level) for col, char in enumerate(line)}
     (agent,) = (cell for cell, char in things.items() if char == AGENT)
     objects = [(char, cell) for cell, char in things.items() if char not in (WALL, FREE, AGENT)]
-    return Scene(walls=np.array([[char == WALL for char in row] for row in level]), cell=agent, objects=objects)
+    walls = np.array([[char == WALL for char in row] for row in level])
+    return Scene(walls=walls, cell=agent, objects=objects, heading=transcript.heading)
 
 
 def _from_scene(scene: Scene, config: ObserverConfig, objects: tuple[str, ...]) -> QueryState:
@@ -157,6 +180,4 @@ def _from_scene(scene: Scene, config: ObserverConfig, objects: tuple[str, ...]) 
 
 def _number(cell: tuple[int, int], size: int) -> int:
     row, col = cell
-    if not (0 <= row < size and 0 <= col < size):
-        raise BadSetting("state", f"row {row}, col {col}", f"the grid is {size}×{size}")
     return row * size + col

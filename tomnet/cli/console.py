@@ -55,6 +55,11 @@ def print_json(value: dict[str, Any]) -> None:
 
 
 class Page(Console):
+    """Says what it is given as it stands: in the name of an agent or a file, `[bold]` and `:smile:` mean themselves."""
+
+    def __init__(self, width: int | None = None):
+        super().__init__(width=width, markup=False, emoji=False)
+
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError  # `main` knows what to do; rich would leave at once
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 from ..support.checks import check_between, check_writable
-from ..support.errors import TomnetError, nearest
+from ..support.errors import TomnetError, nearest, one_line
 from ..support.words import counted
 from .console import print_json, print_table, say
 
@@ -108,19 +108,19 @@ def print_survey(found: "Survey", path: Path) -> None:
             ("with a heading", f"{found.with_heading:,}"),
             ("steps", f"{shortest} to {longest}, median {found.lengths.median:g}"),
         ]
-        print_table(("what", "how many"), rows, str(path))
+        print_table(("what", "how many"), rows, one_line(str(path)))
     for remark in found.remarks:
         print(remark)
     for broken in found.broken:
         place = broken.file if broken.line is None else f"{broken.file}, line {broken.line}"
-        print(f"{place}: {broken.why}")
+        print(one_line(f"{place}: {broken.why}"))
     if found.more_broken:
         print(f"and {found.more_broken:,} more of the same files")
     if found.not_opened:
         names = ", ".join(found.not_opened[:MOST_SHOWN]) + (", …" if len(found.not_opened) > MOST_SHOWN else "")
-        print(f"not opened, as no format of ours: {names}")
+        print(one_line(f"not opened, as no format of ours: {names}"))
     if not found.episodes and not found.broken:
-        print(f"{path}: no episodes are in there")
+        print(one_line(f"{path}: no episodes are in there"))
 
 
 def _counts(counts: dict[str, int]) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Fit:
     """Fit an observer to your own agents, beside the baselines that a sceptic asks for.
 
-    On two cores 3 minutes for 1,200 episodes of 30 agents (measured; most of it training).
+    2 minutes of processor time for 1,200 episodes of 30 agents (measured).
     """
 
     path: Where

@@ -6,7 +6,7 @@ said.action["up"], said.outcome["A"], said.successor[0.9].shape, said.character.
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -14,9 +14,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from ..asking.answer import Embedding, Named
-from ..asking.inputs import drawn
+from ..asking.inputs import drawn, recordings_from
 from ..episodes.targets import GAMMAS
-from ..recordings.recording import ACTIONS, HEADINGS, NOTHING, UNKNOWN, Recording
+from ..recordings.recording import HEADINGS, NOTHING, UNKNOWN, Recording
 from ..recordings.scene import Scene
 from ..support.array_files import load_arrays, save_arrays, stored_format
 from ..support.errors import BadFile, BadSetting
@@ -24,6 +24,7 @@ from ..support.files import FilePath
 from ..support.identity import plain
 from ..support.named_arrays import named_arrays, with_arrays
 from ..support.warn import BeyondTraining, warn_once
+from ..support.words import counted
 from .dataset import QUERIES, Schema, make_dataset, spread_out
 from .domain import FitDomain
 from .inverse_planner import InversePlanner
@@ -78,21 +79,19 @@ class FittedObserver:
         self.schema.check(recording)
         self.neural.check(recording, seen=seen)
 
-    def meet(self, past: Sequence[Recording]) -> "FittedAgent":
+    def meet(self, past: Iterable[Recording]) -> "FittedAgent":
         """An agent by its past episodes, in the order of time; see `tomnet.meet`."""
-        agents = sorted({each.agent for each in past})
-        if len(agents) > 1:
-            raise BadSetting("past", f"recordings of {', '.join(agents[:3])}", "one agent is met at a time")
-        return FittedAgent(self, tuple(past))
+        return FittedAgent(self, recordings_from(past))
 
     def ask(
         self, past: Sequence[Recording], now: Recording | Scene | str, *, time: int = 0, observer: str | None = None
     ) -> FittedAnswer:
         """After these episodes of an agent, in the order of time, about a state that it is in: a scene, the picture of
         one, or a recording at one of its times, of which only what came before is seen."""
-        current = now if isinstance(now, Recording) else _standing(drawn(now) if isinstance(now, str) else now)
-        if not 0 <= time < len(current):
-            raise BadSetting("time", time, f"there are {len(current)} steps to ask about, counted from 0")
+        current = _current(now, self.schema)
+        if not isinstance(time, int | np.integer) or not 0 <= time < len(current):
+            steps = counted(len(current), "step")
+            raise BadSetting("time", time, f"should be the number of one of {steps}, counted from 0")
         recordings = [dataclasses.replace(each, agent="asked") for each in (*past, current)]
         for each in recordings[:-1]:
             self.check(each)
@@ -126,7 +125,15 @@ class FittedAgent:
         return self.observer.ask(self.past, state, time=time)
 
 
-def _standing(scene: Scene) -> Recording:
+def _current(now: Any, schema: Schema) -> Recording:
+    if isinstance(now, Recording):
+        return now
+    if not isinstance(now, Scene | str):
+        raise BadSetting("state", type(now).__name__, "should be a recording, a scene or the picture of one")
+    return _standing(drawn(now) if isinstance(now, str) else now, schema.action_names)
+
+
+def _standing(scene: Scene, action_names: tuple[str, ...]) -> Recording:
     """A scene as an episode of which nothing is known but how it begins."""
     cols = scene.walls.shape[1]
     cell = scene.cell[0] * cols + scene.cell[1]
@@ -137,7 +144,7 @@ def _standing(scene: Scene) -> Recording:
         episode="now",
         walls=scene.walls,
         objects=tuple(letter for letter, _ in scene.objects),
-        action_names=ACTIONS[:1],
+        action_names=action_names,
         actions=np.array([UNKNOWN]),
         cells=np.array([cell, cell]),
         object_cells=objects,

@@ -185,7 +185,7 @@ def _measured(
         actions=list(data.schema.action_names),
         split_by=split.by,
         split=split.told(),
-        remarks=[*remarks_before(data), *remarks_after(scores, fitted.recommended)],
+        remarks=[*remarks_before(data), *remarks_after(scores, fitted.recommended, len(data.agents))],
         recommended=fitted.recommended,
         validation=losses,
         network_weight={

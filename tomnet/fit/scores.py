@@ -1,7 +1,8 @@
 """What is reported of each observer: losses and accuracies against N_past with intervals, and calibration."""
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -115,7 +116,7 @@ def outcome_scores(data: Dataset, said: Sequence[Said]) -> list[Score]:
             for which, rows in _cases(cases):
                 agent = data.agent[one.asked.episode[rows]]
                 row = (name, "outcome", which, one.past, int(rows.sum()))
-                scores.append(Score(*row, over_agents(loss[rows], agent), over_agents(hit[rows], agent)))
+                scores.append(Score(*row, *_measured(loss[rows], hit[rows], agent)))
     return scores
 
 
@@ -150,7 +151,7 @@ def action_scores(observers: Mapping[str, Observer], data: Dataset, wanted: Bool
         for name, observer in observers.items():
             loss, hit = judged(observer.actions(data, asked), data.actions[asked.place])
             row = (name, "action", "all", past, len(loss))
-            scores.append(Score(*row, over_agents(loss, agent), over_agents(hit, agent)))
+            scores.append(Score(*row, *_measured(loss, hit, agent)))
     return scores
 
 
@@ -160,8 +161,8 @@ def successor_scores(name: str, observer, data: Dataset, wanted: Bool[np.ndarray
     for past in levels:
         asked = asked_after(data, wanted, past, levels[-1], range(QUERIES))
         said, happened = observer.successor_maps(data, asked), data.successor_maps(*asked.place)
-        loss = -(happened * np.log(np.maximum(said, LEAST))).sum((-1, -2)).mean(-1)
-        nats = over_agents(loss, data.agent[asked.episode])
+        loss = -(happened * np.log(np.clip(said, LEAST, 1))).sum((-1, -2)).mean(-1)  # rounded, p may be above 1
+        nats = within(over_agents(loss, data.agent[asked.episode]))
         scores.append(Score(name, "successor", "all", past, len(loss), nats, None))
     return scores
 
@@ -205,8 +206,19 @@ def over_agents(values: Float[np.ndarray, "asked"], agent: Int[np.ndarray, "aske
     return mean_interval(each if len(each) >= FEWEST_AGENTS else values)
 
 
+def within(found: Estimate, most: float = math.inf) -> Estimate:
+    """Its interval without what cannot be: no loss is below 0, no share above 1."""
+    return replace(found, low=max(found.low, 0.0), high=min(found.high, most)) if found.measured else found
+
+
+def _measured(
+    loss: Float[np.ndarray, "asked"], hit: Float[np.ndarray, "asked"], agent: Int[np.ndarray, "asked"]
+) -> tuple[Estimate, Estimate]:
+    return within(over_agents(loss, agent)), within(over_agents(hit, agent), 1.0)
+
+
 def judged(
     said: Float[np.ndarray, "asked outcome"], happened: Int[np.ndarray, "asked"]
 ) -> tuple[np.ndarray, np.ndarray]:
     likely = said[np.arange(len(happened)), happened]
-    return -np.log(np.maximum(likely, LEAST)), (said.argmax(-1) == happened).astype(float)
+    return -np.log(np.clip(likely, LEAST, 1)), (said.argmax(-1) == happened).astype(float)

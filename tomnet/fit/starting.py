@@ -3,7 +3,7 @@
 from .dataset import Dataset
 from .observers import Observer
 from .result import Started
-from .scores import judged, mean_loss, over_agents, say
+from .scores import judged, mean_loss, over_agents, say, within
 from .split import Split
 
 STARTED = "started"  # its folder in that of the fit
@@ -23,7 +23,7 @@ def compare_starts(name: str, data: Dataset, split: Split, begun: Observer, fres
         validation=validation["with"],
         validation_without=validation["without"],
         past=last.past,
-        test=over_agents(nats["with"], agent),
-        test_without=over_agents(nats["without"], agent),
+        test=within(over_agents(nats["with"], agent)),
+        test_without=within(over_agents(nats["without"], agent)),
         gain=over_agents(nats["without"] - nats["with"], agent),
     )

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .bad_recording import BadRecording, said
-from .recording import AGENT, MOST_OBJECTS, NOTHING, NOWHERE, SUBGOAL
+from .recording import AGENT, MOST_OBJECTS, NOTHING, NOWHERE, SUBGOAL, check_inside
 
 
 class Event(NamedTuple):
@@ -69,11 +69,8 @@ class Things:
 
     def _inside(self, event: Event) -> int:
         assert event.cell is not None
+        check_inside("moved", event.cell, (self.rows, self.cols), line=event.line)
         row, col = event.cell
-        if not (0 <= row < self.rows and 0 <= col < self.cols):
-            raise BadRecording(
-                "moved", f"a cell of {self.rows} rows and {self.cols} cols", said(f"{row} {col}"), line=event.line
-            )
         return row * self.cols + col
 
     def _find(self, event: Event, reached: int | None = None, new: bool = False) -> int:

@@ -6,16 +6,14 @@ file is larger in memory than its format allows, and nothing in any of them is r
 
 import os
 import re
-import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from io import BufferedReader
 from pathlib import Path
 
-from ..support.array_files import FOREIGN_MAGIC
 from ..support.errors import BadFile, BadSetting, MissingExtra, TomnetError, nearest
 from ..support.files import FilePath, check_is_new, new_folder, write_atomically
 from . import jsonl, minari, shards, text
 from .bad_recording import BadRecording, said
+from .plain_file import check_begins_harmlessly, open_plain
 from .recording import Recording
 
 FORMATS = {"text": text.SUFFIX, "jsonl": jsonl.SUFFIX, "safetensors": shards.SUFFIX}
@@ -131,7 +129,9 @@ def _read(path: Path, agent: str) -> Iterator[tuple[int | None, Recording | Tomn
             return
         if path.suffix not in LARGEST_FILES:
             raise BadFile(path, "expected a name that ends in " + ", ".join(LARGEST_FILES), _what_it_is(path))
-        with _open(path) as file:
+        with open_plain(path, LARGEST_FILES[path.suffix]) as file:
+            if path.suffix != shards.SUFFIX:  # which begin with a number, and have their own check
+                check_begins_harmlessly(path, file)
             if path.suffix == text.SUFFIX:
                 yield None, text.read_text(path, agent, file.read())
             elif path.suffix == jsonl.SUFFIX:
@@ -144,27 +144,6 @@ def _read(path: Path, agent: str) -> Iterator[tuple[int | None, Recording | Tomn
         yield None, error
     except OSError as error:
         yield None, BadFile(path, (error.strerror or str(error)).lower())
-
-
-def _open(path: Path) -> BufferedReader:
-    """A plain file of a size that its format allows and that does not begin like a file that could run code."""
-    # not blocking, because a pipe that nobody writes to would keep us waiting for ever
-    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
-    try:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise BadFile(path, "not a file")
-        if status.st_size > LARGEST_FILES[path.suffix]:
-            most = LARGEST_FILES[path.suffix]
-            raise BadFile(path, f"expected up to {most} bytes, found {status.st_size}")
-        if path.suffix != shards.SUFFIX:  # which begin with a number, and have their own check
-            for magic, kind in FOREIGN_MAGIC.items():
-                if file.peek(len(magic)).startswith(magic):
-                    raise BadFile(path, f"{kind}, which tomnet never opens because such files can run code")
-    except BaseException:
-        file.close()
-        raise
-    return file
 
 
 def _what_it_is(path: Path) -> str | None:
@@ -191,12 +170,15 @@ def write_recordings(recordings: Iterable[Recording], path: FilePath, format: st
     path = Path(path)
     if format not in FORMATS:
         raise nearest(format, FORMATS, "format")
-    if path.suffix in FORMATS.values() and path.suffix != FORMATS[format]:
-        raise BadSetting("out", path, f"{format} has files that end in {FORMATS[format]}")
+    check_is_new(path)
+    if path.suffix in FORMATS.values() and (format == "text" or path.suffix != FORMATS[format]):
+        ending = f"{format} has files that end in {FORMATS[format]}"
+        raise BadSetting(
+            "out", path, "text has a file for every episode: name a folder" if format == "text" else ending
+        )
     recordings = list(recordings)
     _check_names(recordings, path)
-    if path.suffix == FORMATS[format] and format != "text":
-        check_is_new(path)
+    if path.suffix == FORMATS[format]:
         _write_file(recordings, path, format)
         return [path]
     with new_folder(path) as folder:

@@ -15,7 +15,7 @@ from typing import Any
 
 from .bad_recording import BadRecording, said
 from .events import Event
-from .recording import ACTIONS, MOST_STEPS, Recording, check_action_names, check_name
+from .recording import ACTIONS, MOST_STEPS, Recording, check_action_names, check_heading, check_name
 from .transcript import UNKNOWN_WORD, Step, Transcript, to_recording, to_transcript
 
 SUFFIX = ".jsonl"
@@ -54,8 +54,7 @@ def parse_line(line: bytes | str) -> Recording:
     names = tuple(_list(row["actions"], "actions")) if "actions" in row else ACTIONS
     check_action_names(names)
     heading = row.get("heading")
-    if heading is not None and not isinstance(heading, str):
-        raise BadRecording("heading", "a word", heading)
+    check_heading(heading)
     level = _list(row["level"], "level")
     for drawn in level:
         _text(drawn, "level")
@@ -68,7 +67,9 @@ def parse_line(line: bytes | str) -> Recording:
 
 def _load(line: bytes | str) -> Any:
     try:
-        return json.loads(line, parse_constant=_no_number, object_pairs_hook=_once)
+        # given bytes, `json` would guess at UTF-16 as well, which cannot be cut into lines
+        text = line if isinstance(line, str) else line.decode("utf-8-sig")
+        return json.loads(text, parse_constant=_no_number, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
         raise BadRecording("line", "a JSON object", said(f"{error.msg} at character {error.colno}")) from None
     except UnicodeDecodeError:

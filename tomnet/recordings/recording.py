@@ -11,6 +11,7 @@ from typing import Any, no_type_check
 import numpy as np
 from jaxtyping import Bool, Int
 
+from ..support.words import counted
 from .bad_recording import BadRecording, said
 
 ACTIONS = ("up", "down", "left", "right", "stay")  # what a recording without named actions has
@@ -206,6 +207,24 @@ def check_letter(letter: object) -> None:
         raise BadRecording("objects", f"a single letter, or {SUBGOAL} for a subgoal", letter)
 
 
+def check_heading(heading: object) -> None:
+    if heading is not None and heading not in HEADINGS:
+        raise BadRecording("heading", f"one of {', '.join(HEADINGS)}", heading)
+
+
+def check_inside(field: str, cell: tuple[int, int], size: tuple[int, int], *, line: int | None = None) -> None:
+    """That there is such a cell, before it becomes a number."""
+    (row, col), (rows, cols) = cell, size
+    if not (0 <= row < rows and 0 <= col < cols):
+        expected = f"a cell of {counted(rows, 'row')} and {counted(cols, 'col')}, counted from 0"
+        raise BadRecording(field, expected, said(f"{row} {col}"), line=line)
+
+
+def check_grid(walls: np.ndarray) -> None:
+    if walls.ndim != 2 or not all(1 <= side <= LARGEST_SIDE for side in walls.shape):
+        raise BadRecording("walls", f"a grid of 1 to {LARGEST_SIDE} rows and cols", said(f"shape {walls.shape}"))
+
+
 def _check_kinds(recording: Recording) -> None:
     for name, dtype in DTYPES.items():
         array = getattr(recording, name)
@@ -219,9 +238,7 @@ def _check_kinds(recording: Recording) -> None:
 
 
 def _check_shapes(recording: Recording) -> None:
-    if recording.walls.ndim != 2 or not all(1 <= side <= LARGEST_SIDE for side in recording.walls.shape):
-        expected = f"a grid of 1 to {LARGEST_SIDE} rows and cols"
-        raise BadRecording("walls", expected, said(f"shape {recording.walls.shape}"))
+    check_grid(recording.walls)
     steps = recording.actions.size
     if recording.actions.ndim != 1 or not 1 <= steps <= MOST_STEPS:
         raise BadRecording("actions", f"1 to {MOST_STEPS} steps", said(f"shape {recording.actions.shape}"))

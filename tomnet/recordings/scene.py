@@ -11,12 +11,14 @@ from jaxtyping import Bool
 from .bad_recording import BadRecording, said
 from .recording import (
     HEADINGS,
-    LARGEST_SIDE,
     MOST_OBJECTS,
     MOST_STEPS,
     NOTHING,
     NOWHERE,
     Recording,
+    check_grid,
+    check_heading,
+    check_inside,
     check_letter,
 )
 
@@ -27,6 +29,8 @@ Cell = tuple[int, int]
 @dataclass(frozen=True, kw_only=True)
 class Scene:
     """The maze, the agent's cell and heading, and where the objects are: pairs of a letter and a cell `(row, col)`.
+
+    All of it is checked: a cell beyond the grid would be another one once it is a number.
 
     >>> scene = tomnet.Scene(walls=numpy.zeros((2, 3), bool), cell=(0, 0), objects=(("A", (0, 2)), ("B", (1, 1))))
     >>> dict(scene.objects)["B"]
@@ -39,17 +43,32 @@ class Scene:
     heading: str | None = None  # one of HEADINGS, where the agent faces somewhere
 
     def __post_init__(self):
-        object.__setattr__(self, "walls", np.asarray(self.walls, bool))
-        object.__setattr__(self, "cell", _cell(self.cell))
-        object.__setattr__(self, "objects", tuple((letter, _cell(cell)) for letter, cell in self.objects))
+        walls = np.asarray(self.walls)
+        check_grid(walls)
+        if not ((walls == 0) | (walls == 1)).all():  # not a number would be a wall
+            raise BadRecording("walls", "true or false", said(f"{walls.dtype} that are neither 0 nor 1"))
+        check_heading(self.heading)
+        object.__setattr__(self, "walls", walls.astype(bool))
+        object.__setattr__(self, "cell", _cell("cell", self.cell, walls))
+        object.__setattr__(self, "objects", tuple(_thing(pair, walls) for pair in self.objects))
 
 
-def _cell(cell: Any) -> Cell:
+def _cell(field: str, cell: Any, walls: np.ndarray) -> Cell:
     try:
         row, col = (operator.index(number) for number in cell)
     except (TypeError, ValueError):
-        raise BadRecording("cell", "a row and a col", cell) from None
+        raise BadRecording(field, "a row and a col", cell) from None
+    check_inside(field, (row, col), walls.shape)
     return row, col
+
+
+def _thing(pair: Any, walls: np.ndarray) -> tuple[str, Cell]:
+    try:
+        letter, cell = pair
+    except (TypeError, ValueError):
+        raise BadRecording("objects", "pairs of a letter and a cell", pair) from None
+    check_letter(letter)
+    return letter, _cell("objects", cell, walls)
 
 
 class Recorder:
@@ -59,10 +78,7 @@ class Recorder:
         self.agent, self.action_names = agent, action_names
 
     def start(self, scene: Scene) -> None:
-        self.walls = np.array(scene.walls, bool)
-        if self.walls.ndim != 2 or not all(1 <= side <= LARGEST_SIDE for side in self.walls.shape):
-            expected = f"a grid of 1 to {LARGEST_SIDE} rows and cols"
-            raise BadRecording("walls", expected, said(f"shape {self.walls.shape}"))
+        self.walls = scene.walls
         self.letters: list[str] = []
         self.states: list[list[int]] = []
         self.cells: list[int] = []
@@ -107,17 +123,13 @@ class Recorder:
     def _see(self, scene: Scene) -> None:
         if not np.array_equal(scene.walls, self.walls):
             raise BadRecording("walls", "the walls of the start", said("others"), step=len(self.actions) - 1)
-        if scene.heading is not None and scene.heading not in HEADINGS:
-            raise BadRecording("heading", f"one of {', '.join(HEADINGS)}", scene.heading)
         self.cells.append(self._number(scene.cell))
         self.headings.append(None if scene.heading is None else HEADINGS.index(scene.heading))
         self.states.append(self._follow([(letter, self._number(cell)) for letter, cell in scene.objects]))
 
     def _number(self, cell: Cell) -> int:
-        (rows, cols), (row, col) = self.walls.shape, cell
-        if not (0 <= row < rows and 0 <= col < cols):
-            raise BadRecording("cell", f"a cell of {rows} rows and {cols} cols", said(f"{row} {col}"))
-        return int(row) * cols + int(col)
+        row, col = cell
+        return row * self.walls.shape[1] + col
 
     def _follow(self, seen: list[tuple[str, int]]) -> list[int]:
         """Which of the objects known is which of those seen: first those that stayed, then those that moved."""
@@ -131,7 +143,6 @@ class Recorder:
                     now[number] = match[0][1]
                     left.remove(match[0])
         for letter, cell in left:
-            check_letter(letter)
             if len(self.letters) == MOST_OBJECTS:
                 raise BadRecording("objects", f"up to {MOST_OBJECTS}", said("more"))
             self.letters.append(letter)

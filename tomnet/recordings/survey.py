@@ -62,9 +62,7 @@ def _surveyed(found: Survey, every: Iterable[Recording | TomnetError], path: Fil
     lengths, faults, resting = [], Counter(), Counter()
     for each in every:
         if isinstance(each, TomnetError):
-            broken = Broken(
-                str(getattr(each, "path", path)), getattr(each, "line", None), getattr(each, "why", str(each))
-            )
+            broken = _broken(each, path)
             faults[broken.file] += 1
             if faults[broken.file] <= MOST_FAULTS:
                 found.broken.append(broken)
@@ -78,6 +76,12 @@ def _surveyed(found: Survey, every: Iterable[Recording | TomnetError], path: Fil
         found.lengths = Lengths(min(lengths), float(statistics.median(lengths)), max(lengths))
         found.remarks = list(_remarks(found, resting))
     return found
+
+
+def _broken(error: TomnetError, path: FilePath) -> Broken:
+    why, hint = getattr(error, "why", str(error)), getattr(error, "hint", None)
+    why = why if hint is None else f"{why}; {hint}"
+    return Broken(str(getattr(error, "path", path)), getattr(error, "line", None), why)
 
 
 def _count(found: Survey, recording: Recording) -> None:
@@ -101,7 +105,7 @@ def _remarks(found: Survey, resting: Counter[str]) -> Iterator[str]:
     if found.episodes == 1:
         yield "a single episode: it can be watched, and nothing can be learned from it"
     elif len(found.agents) == 1:
-        yield "a single agent: its own next episodes can be predicted, and not what another agent would do"
+        yield "a single agent: its own later episodes can be predicted, and not what another agent would do"
     alone = sum(count == 1 for count in found.agents.values())
     if alone and found.episodes > 1:
         yield f"{alone} of {len(found.agents)} agents have one episode: there is no past to know them by"

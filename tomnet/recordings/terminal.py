@@ -15,9 +15,10 @@ from ..support.errors import BadFile
 from . import text
 from .bad_recording import BadRecording
 from .moves import Moves, Place
+from .plain_file import open_plain
 from .recording import ACTIONS, AGENT, FREE, HEADINGS, MOST_STEPS, SUBGOAL, WALL, Recording
 from .scene import Recorder, Scene
-from .transcript import Transcript, check_heading, check_level, expected_action
+from .transcript import Transcript, check_level, expected_action
 
 KEYS = {"\x1b[A": "up", "\x1b[B": "down", "\x1b[C": "right", "\x1b[D": "left", " ": "stay"}
 KEYS |= {"w": "up", "s": "down", "d": "right", "a": "left", "k": "up", "j": "down", "l": "right", "h": "left"}
@@ -69,15 +70,13 @@ class Maze:
 def read_level(path: Path) -> Transcript:
     """The level of a text file; steps that follow it are left out."""
     try:
-        raw = path.read_bytes() if path.stat().st_size <= text.LARGEST_FILE else None
+        with open_plain(path, text.LARGEST_FILE) as file:
+            raw = file.read()
     except OSError as error:
         raise BadFile(path, (error.strerror or str(error)).lower()) from None
-    if raw is None:
-        raise BadFile(path, f"expected up to {text.LARGEST_FILE} bytes")
     try:
         level = text.parse_transcript(text.decode(raw))
         check_level(level.level, level.level_line)
-        check_heading(level.heading)
         facing = Moves(level.level, level.action_names)
         for name in level.action_names:
             if facing.lead(name, (0, 0, None if level.heading is None else 0)) is None:

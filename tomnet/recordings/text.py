@@ -20,7 +20,7 @@ from pathlib import Path
 
 from .bad_recording import BadRecording, said
 from .events import Event
-from .recording import ACTIONS, Recording
+from .recording import ACTIONS, Recording, check_action_names, check_heading
 from .transcript import Step, Transcript, to_recording, to_transcript
 
 SUFFIX = ".txt"
@@ -60,18 +60,23 @@ def parse_transcript(text: str) -> Transcript:
 
 
 def _header(lines: list[str]) -> tuple[tuple[str, ...], str | None, int]:
-    names, heading = ACTIONS, None
+    """The names of actions, the heading, and the number of lines up to the level."""
+    names: tuple[str, ...] | None = None
+    heading: str | None = None
     for number, line in enumerate(lines):
         key, colon, value = line.partition(":")
         if line and not colon:
-            return names, heading, number
-        if colon and key == "actions":
-            names = tuple(value.split())
-        elif colon and key == "heading":
-            heading = value.strip()
-        elif colon:
-            raise BadRecording("header", "actions: or heading:", key, line=number + 1)
-    return names, heading, len(lines)
+            return names or ACTIONS, heading, number
+        try:
+            if colon and key == "actions" and names is None:
+                check_action_names(names := tuple(value.split()))
+            elif colon and key == "heading" and heading is None:
+                check_heading(heading := value.strip())
+            elif colon:
+                raise BadRecording("header", "actions: or heading:, each once", key)
+        except BadRecording as fault:
+            raise fault.at(line=number + 1) from None
+    return names or ACTIONS, heading, len(lines)
 
 
 def _steps(lines: list[str], first: int) -> list[Step]:

@@ -27,7 +27,7 @@ from .recording import (
     UNKNOWN,
     WALL,
     Recording,
-    check_action_names,
+    check_inside,
 )
 
 UNKNOWN_WORD = "?"  # an action that is known to be unknown: it is not worked out from the cell
@@ -43,6 +43,8 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Transcript:
+    """Whoever reads one has checked the names of its actions and its heading."""
+
     level: list[str]
     steps: list[Step]
     action_names: tuple[str, ...] = ACTIONS
@@ -55,12 +57,9 @@ class Transcript:
 
 def to_recording(transcript: Transcript, agent: str, episode: str) -> Recording:
     """Played through once; a `BadRecording` names the line at fault."""
-    check_action_names(transcript.action_names)
-    check_heading(transcript.heading)
     check_level(transcript.level, transcript.level_line)
+    _check_length(transcript)
     steps = transcript.steps
-    if not 1 <= len(steps) <= MOST_STEPS:
-        raise BadRecording("steps", f"1 to {MOST_STEPS} of them", said(str(len(steps))))
     things = Things(transcript.level)
     places, actions = _walk(transcript, things.start)
     cols = len(transcript.level[0])
@@ -85,9 +84,12 @@ def to_recording(transcript: Transcript, agent: str, episode: str) -> Recording:
         raise fault.at(line=steps[fault.step].line if fault.step is not None else None) from None
 
 
-def check_heading(heading: object) -> None:
-    if heading is not None and heading not in HEADINGS:
-        raise BadRecording("heading", f"one of {', '.join(HEADINGS)}", heading)
+def _check_length(transcript: Transcript) -> None:
+    steps, line = transcript.steps, transcript.level_line
+    if not 1 <= len(steps) <= MOST_STEPS:
+        after_level = None if line is None else line + len(transcript.level)
+        where = steps[MOST_STEPS].line if steps else after_level
+        raise BadRecording("steps", f"1 to {MOST_STEPS} of them", said(str(len(steps))), line=where)
 
 
 def check_level(level: Sequence[str], line: int | None = None) -> None:
@@ -118,7 +120,7 @@ def check_level(level: Sequence[str], line: int | None = None) -> None:
 def _walk(transcript: Transcript, start: tuple[int, int]) -> tuple[list[Place], list[int]]:
     """Where the agent was, one after the other, and the numbers of its actions."""
     names, faces = transcript.action_names, transcript.heading is not None
-    moves = Moves(transcript.level, names)
+    moves, size = Moves(transcript.level, names), (len(transcript.level), len(transcript.level[0]))
     numbers = {name: number for number, name in enumerate(names)} | {UNKNOWN_WORD: UNKNOWN}
     place: Place = (*start, HEADINGS.index(transcript.heading) if transcript.heading is not None else None)
     places, actions = [place], []
@@ -136,9 +138,8 @@ def _walk(transcript: Transcript, start: tuple[int, int]) -> tuple[list[Place], 
             if after is None:
                 expected = f"the cell reached beside it, because nobody knows where {action} leads"
                 raise BadRecording("action", expected, said("none"), line=line)
-        if cell is not None and not (0 <= cell[0] < len(moves.level) and 0 <= cell[1] < len(moves.level[0])):
-            expected = f"a cell of {len(moves.level)} rows and {len(moves.level[0])} cols, counted from 0"
-            raise BadRecording("cell", expected, said(f"{cell[0]} {cell[1]}"), line=line)
+        if cell is not None:
+            check_inside("cell", cell, size, line=line)
         actions.append(moves.explain(place, after) if action is None else numbers[action])
         place = after
         places.append(place)

@@ -18,7 +18,7 @@ class TomnetError(Exception):
     """
 
     def __init__(self, message: str):
-        super().__init__(_one_line(message))
+        super().__init__(one_line(message))
 
 
 class BadSetting(TomnetError):
@@ -66,6 +66,6 @@ def nearest(name: str, known: Iterable[str], what: str) -> TomnetError:
     return TomnetError(f"unknown {what} {name!r}; {advice}")
 
 
-def _one_line(message: str) -> str:
-    # File names and values come from outside: a newline or a terminal escape must not reach the screen.
+def one_line(message: str) -> str:
+    """File names and values come from outside: a newline or a terminal escape must not reach the screen."""
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in message)

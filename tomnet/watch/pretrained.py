@@ -19,6 +19,7 @@ from ..episodes.predictions import Probabilities
 from ..observer.bottleneck import Posterior
 from ..observer.frames import WAVE, Capacity, frame_count
 from ..observer.tomnet import ToMnet
+from ..recordings.bad_recording import BadRecording, said
 from ..recordings.episodes import check_fits, with_some_action
 from ..recordings.recording import ACTIONS, Recording
 from .questions import Questions
@@ -26,6 +27,8 @@ from .watcher import AgentForecast, Forecast, Heard
 
 ROWS, STATES = 8, 128  # at a time; the last few are filled up, so that there is one program for all
 USUAL_PAST = 10  # episodes, where an observer does not say how many it met
+MOST_FRAMES = 2**16  # of past episodes at a time: where episodes are long, fewer rows go together
+MOST_REMEMBERED = 1000  # steps of a current episode: the program grows with them, and 10,000 take it minutes and GiBs
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +54,9 @@ class PretrainedWatcher:
 
     def check(self, recording: Recording) -> None:
         check_fits(with_some_action(recording), self.observer.config.size, object_names(self.observer))
+        if self.observer.mental_net is not None and len(recording) > MOST_REMEMBERED:
+            expected = f"up to {MOST_REMEMBERED}, as this observer remembers the current episode step by step"
+            raise BadRecording("steps", expected, said(str(len(recording))))
 
     def beyond(self, recordings: Sequence[Recording]) -> list[str]:
         """In what way the episodes of an agent are unlike what the observer met in training."""
@@ -67,7 +73,9 @@ class PretrainedWatcher:
             read(len(set(rows.tolist()) - {len(recordings)}))  # the last row is no episode
             return found
 
-        posterior = _in_parts(len(questions), ROWS, characterise)
+        frames = max(self.max_past * questions.known.shape[1], 1)  # of a row, at most
+        rows = min(ROWS, max(MOST_FRAMES // frames, 1))
+        posterior = _in_parts(len(questions), rows, characterise)
         said = self._predict(questions, posterior.mean)
         action, taken = said.action, said.consumption
         assert action is not None  # `choice` has seen to it

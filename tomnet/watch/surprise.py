@@ -1,12 +1,11 @@
 """How surprising each recorded step was, and where expectation was violated most."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from ..experiments.claims.statistics import Estimate, mean_interval
-from ..fit.scores import LEAST
+from ..fit.scores import LEAST, within
 from ..recordings.recording import NOWHERE, UNKNOWN, Recording
 from .result import Moment, Shares, Step, WatchedAgent, WatchedEpisode
 from .watcher import Forecast, Watcher
@@ -44,8 +43,7 @@ def _step(time: int, action: Shares, taken: Shares, done: str | None) -> Step:
 
 def surprise_interval(nats: Sequence[float]) -> Estimate:
     """The mean with its 95% interval; nothing is less surprising than what was certain."""
-    found = mean_interval(np.array(nats))
-    return replace(found, low=max(found.low, 0.0)) if found.measured else found
+    return within(mean_interval(np.array(nats)))
 
 
 def by_past(agents: Sequence[WatchedAgent]) -> dict[str, Estimate]:
