@@ -1,7 +1,10 @@
 """Where a run in another process stands, told from outside: by its folder and by what the kernel says of it."""
 
 import os
+import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tomnet.support.files import TEMPORARY_SUFFIX
@@ -36,6 +39,20 @@ def wait_until(holds, pid: int, seconds: float = PATIENCE, pause: float = 0.005)
 
 
 def stopped(pid: int) -> bool:
-    """Every thread of it."""
-    stats = [path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/stat")]
+    """Every thread of it; one that ends meanwhile is none of them any more."""
+    stats = []
+    for path in Path(f"/proc/{pid}/task").glob("*/stat"):
+        with suppress(OSError):
+            stats.append(path.read_text())
     return all(stat.rpartition(")")[2].split()[0] in "Tt" for stat in stats)
+
+
+@contextmanager
+def held(pid: int) -> Iterator[None]:
+    """As it is at this moment: it goes on afterwards."""
+    os.kill(pid, signal.SIGSTOP)
+    wait_until(lambda: stopped(pid), pid, pause=0.001)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from faults.moments import running, saved_at, saving, stopped, wait_until
+from faults.moments import held, running, saved_at, saving, wait_until
 from faults.victims import VICTIMS, outcome
 
 WHILE_STARTING = 0.1  # the share of kills that fall anywhere, the others after the first save of a process
@@ -82,10 +82,8 @@ def test_what_a_kill_would_leave_at_any_moment_is_resumed_to_the_same_weights(
         if draw.random() < 0.5:
             wait_until(lambda folder=current: saving(folder), pid, seconds=0.2, pause=0)
             time.sleep(draw.uniform(0, 0.002))
-        os.kill(pid, signal.SIGSTOP)
-        wait_until(lambda: stopped(pid), pid, pause=0.001)
-        copies.append(shutil.copytree(current, tmp_path / f"copy-{len(copies)}"))
-        os.kill(pid, signal.SIGCONT)
+        with held(pid):
+            copies.append(shutil.copytree(current, tmp_path / f"copy-{len(copies)}"))
     os.kill(pid, signal.SIGKILL)
     assert server.ended() == -signal.SIGKILL
     words = ["inside a save" if saving(copy) else "between saves" for copy in copies]

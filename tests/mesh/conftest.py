@@ -52,7 +52,7 @@ def work():
         env = environment(8 // processes)
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         workers = [subprocess.Popen(command(i), text=True, env=env, **pipes) for i in range(processes)]
-        said = [worker.communicate(timeout=500) for worker in workers]
+        said = [worker.communicate(timeout=3000) for worker in workers]
         assert [worker.returncode for worker in workers] == [0] * processes, "\n".join(err for _, err in said)
         return [out for out, _ in said]
 
