@@ -74,7 +74,7 @@ def questions() -> dict[str, tuple[str, dict[str, Any]]]:
         asked[f"ask {WATCHER}, after two steps, every cell"] = "ask", watched | {"everywhere": True}
     mind = {"observer": None, "past": [], "now": f"{WITH_STAR}\n\n{STEPS}", "agent": DEEP}
     asked["what a deep RL agent believes"] = "beside", me | mind
-    asked["a random level"] = "level", {"subgoal": True, "seed": 1}
+    asked["a random level"] = "level", me | {"subgoal": True, "seed": 1}
     asked["an episode file"] = "read", {"text": PAST}
     return asked
 

@@ -13,7 +13,7 @@ PICTURES = Path(tomnet.__file__).parents[1] / "build" / "page"  # what every flo
 DESKTOP = {"viewport": {"width": 1280, "height": 800}}
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
 SIZES = {"desktop": DESKTOP, "phone": PHONE}
-COMPILING = 240_000  # milliseconds that anything may take: a first question compiles, and the machine may be busy
+COMPILING = 480_000  # milliseconds that anything may take: a first question compiles, and the machine may be busy
 # clicks are counted, what was said is kept when it has faded, and the page draws the same numbers in every visit
 BEFORE_THE_PAGE = """
     tomnetClicks = 0;
@@ -27,9 +27,8 @@ BEFORE_THE_PAGE = """
     let drawn = 1;
     Math.random = () => (drawn = (drawn * 48271) % 2147483647) / 2147483647;
 """
-AT_REST = (
-    200  # milliseconds; of a finger that leaves while it moves, a browser makes a fling, and the next tap stops that
-)
+# milliseconds; a finger that leaves while it moves makes a fling, and the next tap does nothing but stop that
+AT_REST = 200
 SCENE = "() => tomnet.scene.get()"
 ANSWERS = "() => { const { said, beside } = tomnet.answers.get(); return { said, ...beside }; }"
 

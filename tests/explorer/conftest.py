@@ -1,10 +1,10 @@
-"""One real server for all tests of the page: what a browser meets is what is tested."""
+"""A real server for the tests of the page: what a browser meets is what is tested."""
 
 import pytest
-from explorer.browsing import CHROMIUM, NO_CHROMIUM, SIZES, Visit
+from explorer.browsing import CHROMIUM, COMPILING, NO_CHROMIUM, SIZES, Visit
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # tests of other folders turn the clock that its event loop goes by
 def address():
     pytest.importorskip("uvicorn", reason="the extra `explore` is missing")
     from tomnet.explorer.serve import served
@@ -19,7 +19,7 @@ def browser():
     if CHROMIUM is None:
         pytest.skip(NO_CHROMIUM)
     with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"], timeout=COMPILING)
         yield chromium
         chromium.close()
 

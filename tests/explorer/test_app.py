@@ -3,6 +3,8 @@
 import asyncio
 import json
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import jax
 import pytest
@@ -22,6 +24,7 @@ LEVEL = "@...A......\n" + "...........\n" * 5 + "B..........\n" + "...........\n
 WITH_STAR = LEVEL.replace("@...A", "@..*A")
 PAST = LEVEL + "\n\n" + "down\n" * 10 + "right\n" * 5 + "up\n" + "right\n" * 4 + "right\ndown\n"
 OBSERVER = "goal-inference/2d"
+A_LEVEL = {"client": ME, "subgoal": False, "seed": 5}
 
 
 @pytest.fixture(scope="module")
@@ -102,9 +105,19 @@ def test_a_deep_agent_acts_and_says_what_it_believes(page):
 
 
 def test_a_level_is_drawn_from_its_seed(page):
-    first, again = (page.post("/api/level", json={"subgoal": True, "seed": 5}).json() for _ in range(2))
+    first, again = (page.post("/api/level", json=A_LEVEL | {"subgoal": True}).json() for _ in range(2))
     assert first == again
     assert "*" in first["level"]
+
+
+def test_pages_that_want_the_same_level_are_all_given_it(page, monkeypatch):
+    door = threading.Event()
+    monkeypatch.setattr(server.acting, "random_level", lambda *_: door.wait(10) and LEVEL)
+    with ThreadPoolExecutor(3) as pages:
+        asked = [pages.submit(page.post, "/api/level", json=A_LEVEL | {"client": f"somebody{n}"}) for n in range(3)]
+        time.sleep(0.3)  # two of them wait behind the first
+        door.set()
+    assert [each.result().json() for each in asked] == [{"level": LEVEL}] * 3
 
 
 def test_a_file_is_laid_out_state_by_state(page):
@@ -213,7 +226,7 @@ def test_a_large_body_is_refused_announced_or_not(page):
 )
 def test_who_may_ask(page, headers, status):
     sent = {"content-type": "application/json"} | headers
-    answer = page.post("/api/level", content='{"subgoal": false, "seed": 1}', headers=sent)
+    answer = page.post("/api/level", content=json.dumps(A_LEVEL), headers=sent)
     assert answer.status_code == status
 
 
@@ -254,14 +267,20 @@ def test_nobody_elses_question_waits_for_ever(monkeypatch):
 
 def test_the_newest_question_wins():
     async def ask_four_times():
-        turns, door = Turns(), threading.Event()
-        first = asyncio.create_task(turns.take("me", "ask", lambda: door.wait(10) and "first"))
-        await asyncio.sleep(0.1)  # it is being computed, and will be answered
+        turns, begun, door = Turns(), threading.Event(), threading.Event()
+
+        def compute() -> str:
+            begun.set()
+            door.wait()
+            return "first"
+
+        first = asyncio.create_task(turns.take("me", "ask", compute))
+        await asyncio.to_thread(begun.wait)  # it is being computed, and will be answered
         old, other, new = (
             asyncio.create_task(turns.take(who, "ask", lambda answer=answer: answer))
             for who, answer in (("me", "old"), ("somebody", "other"), ("me", "new"))
         )
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(0)  # all of them wait for their turn
         door.set()
         return await asyncio.gather(first, old, other, new, return_exceptions=True)
 

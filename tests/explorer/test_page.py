@@ -216,13 +216,19 @@ def test_a_deep_rl_agent_is_chosen_and_acts_step_by_step_and_at_speed(page):
     page.wait_for_selector("#step-back:not([disabled])")
     page.press("#play")
     page.wait_for_function("() => tomnet.scene.get().steps.length > 2")
-    if page.get_attribute("#play", "aria-pressed") == "true":
-        page.press("#play")
+    page.evaluate(PAUSE)
+    page.press("#restart")  # by now the episode may be over, and nothing is said of what comes after
     page.answered()
     assert len(page.evaluate(ANSWERS)["agent"]["belief"]) == 5
     if page.evaluate("() => tomnet.catalogue.observers.every((each) => each.world === 'maze' || !each.here)"):
         page.panel("prediction")
         assert "No observer of deep RL agents is in the zoo yet" in page.inner_text("#remarks")
+
+
+PAUSE = """() => {
+    const play = document.getElementById("play");
+    if (play.getAttribute("aria-pressed") === "true") play.click();
+}"""
 
 
 def test_a_random_agent_rolls_its_die(page):
@@ -251,7 +257,7 @@ def test_a_posterior_is_drawn_with_its_standard_deviation(page):
     """Observers with a bottleneck have one."""
 
     def sure(route):
-        answer = route.fetch()
+        answer = route.fetch(timeout=COMPILING)
         told = answer.json()
         for each, deviation in zip(told["character"], ([2.0, 2.0], [0.5, 0.25])):
             each["deviation"] = deviation
@@ -267,6 +273,25 @@ def test_a_posterior_is_drawn_with_its_standard_deviation(page):
     width, height = page.evaluate(EXTENT)
     assert (across / width) / (down / height) == pytest.approx(2, rel=0.05)  # in the units of the embedding
     assert "one standard deviation" in page.inner_text("#map-caption")
+
+
+def test_a_map_that_did_not_come_is_asked_for_again(page):
+    sent = []
+
+    def later(route):
+        sent.append(route.request.post_data_json["observer"])
+        if len(sent) > 1:
+            route.continue_()
+        else:
+            route.fulfill(status=409, json={"error": "A newer question came first.", "superseded": True})
+
+    page.route("**/api/known-agents", later)
+    page.select_option("#scenes", "random")
+    page.answered()
+    page.panel("past")
+    page.locator("#often-up").fill("0.5")
+    page.wait_for_selector("#map text", timeout=COMPILING)
+    assert sent == ["random-agents/mixture"] * 2
 
 
 EXTENT = """() => {  // of a unit of the embedding, on the map

@@ -69,6 +69,7 @@ def test_pictures_are_saved_with_their_colours(page):
     assert "var(" not in text
     assert "Prediction: observer, next step" in text
     assert "will be taken" in text
+    assert "◇  ideal observer" in text
     *_, wide, high = map(float, re.search(r'viewBox="(\S+) (\S+) (\S+) (\S+)"', text).groups())
     width, height = map(int, re.search(r' width="(\d+)" height="(\d+)"', text).groups())
     assert width / height == pytest.approx(wide / high, abs=0.002)  # nothing is left over at the sides
@@ -81,12 +82,13 @@ def test_pictures_are_saved_with_their_colours(page):
 
 def test_what_is_copied_can_be_pasted(browser, address):
     page = Visit(browser, address, permissions=["clipboard-read", "clipboard-write"])
-    for item, begins in {"copy-link": address, "copy-python": "import"}.items():
+    copied = {"copy-link": (address, "The address is copied"), "copy-python": ("import", "The Python lines are copied")}
+    for item, (begins, said) in copied.items():
         page.press("#share")
         page.keyboard.press("Escape")
         page.keyboard.press("Enter")  # the menu gives the focus back to its button, which opens it again
         page.press(f"#{item}")
-        page.wait_for_selector("#say:not([hidden])")
+        page.sentence(said)
         assert page.evaluate("() => navigator.clipboard.readText()").startswith(begins)
         assert page.evaluate(FOCUSED) == "share"
     page.end("copied")

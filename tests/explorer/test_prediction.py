@@ -89,12 +89,12 @@ SAID = {
 
 
 def told(action):
-    """An answer of the server in which everybody but the observer expects this step."""
+    """An answer of the server in which everybody but the observer expects this step; none where it is superseded."""
 
     def change(route):
-        answer = route.fetch()
+        answer = route.fetch(timeout=COMPILING)
         changed = answer.json()
-        for who in ("ideal", "agent"):
+        for who in {"ideal", "agent"} & changed.keys():
             changed[who] |= {"action": action, "belief": [[0.0] * 60 + [1.0] + [0.0] * 61] * 5}
         route.fulfill(response=answer, json=changed)
 
@@ -117,6 +117,26 @@ def test_the_difference_is_what_each_says_more_than_the_other(page):
     assert page.locator("#predicted .belief.ideal").count() == 1
 
 
+def test_a_question_that_was_overtaken_on_its_way_is_asked_again(page):
+    """The server answers the one that came last, and takes it for the newest."""
+    overtaken = set()
+
+    def later(route):
+        if route.request.url in overtaken:
+            route.continue_()
+        else:
+            overtaken.add(route.request.url)
+            route.fulfill(status=409, json={"error": "A newer question came first.", "superseded": True})
+
+    for kind in ("ask", "beside"):
+        page.route(f"**/api/{kind}", later)
+    page.select_option("#scenes", "trapped")
+    page.answered()
+    shown = page.evaluate(ANSWERS)
+    assert [np.argmax(shown[who]["consumption"]) for who in ("said", "agent")] == [2, 2]  # C, and not B as before
+    assert len(overtaken) == 2
+
+
 def test_another_observer_is_chosen(page):
     page.panel("prediction")
     page.select_option("#observer", "goal-inference/8d")
@@ -124,4 +144,4 @@ def test_another_observer_is_chosen(page):
     assert page.scene["observer"] == "goal-inference/8d"
     page.panel("past")
     drawn = "() => document.getElementById('map-caption').textContent.includes('principal axes')"
-    page.wait_for_function(drawn, timeout=COMPILING)
+    page.wait_for_function(drawn)

@@ -2,7 +2,7 @@
 
 import jax
 import pytest
-from explorer.browsing import Visit, tell_the_story
+from explorer.browsing import COMPILING, Visit, tell_the_story
 
 from tomnet import zoo
 from tomnet.experiments.registry import EXPERIMENTS
@@ -11,6 +11,7 @@ from tomnet.observer.tomnet import ToMnet
 app = pytest.importorskip("tomnet.explorer.app", reason="the extra `explore` is missing", exc_type=ImportError)
 
 WATCHER = "explicit-beliefs/mixed"
+ACQUAINTED = "() => tomnet.scene.get().past.length === 4"
 
 
 @pytest.mark.parametrize(("scene", "verdict"), [("out-of-view", "A false belief"), ("in-view", "")])
@@ -45,13 +46,14 @@ def test_an_observer_says_what_sally_believes_and_does(somebody_watches, page):
     assert page.scene["observer"] == WATCHER
     assert "The observer" in after
     assert page.locator("#says .belief").count() > 0
+    page.wait_for_function(ACQUAINTED)
     assert len(page.scene["past"]) == 4
     assert page.evaluate("() => tomnet.python()").endswith('print(said.belief["A"].round(2))\n')
 
 
 def test_an_observer_that_cannot_tell_is_not_said_to_have_noticed(somebody_watches, page):
     def unsure(route):
-        answer = route.fetch()
+        answer = route.fetch(timeout=COMPILING)
         told = answer.json()
         if "said" in told:
             told["said"]["belief"] = [[1 / 122] * 122] * 5
@@ -65,11 +67,12 @@ def test_an_observer_that_cannot_tell_is_not_said_to_have_noticed(somebody_watch
 
 def test_the_observer_is_shown_the_past_of_whom_it_watches(somebody_watches, page):
     page.select_option("#scenes", "out-of-view")
-    page.wait_for_function("() => tomnet.scene.get().past.length === 4")
+    page.wait_for_function(ACQUAINTED)
     before = page.scene["past"]
+    page.evaluate("() => { counts = []; tomnet.scene.listen(({ past }) => counts.push(past.length)); }")
     page.select_option("#sally-condition", "9x9")
-    assert page.scene["past"] == []
-    page.wait_for_function("() => tomnet.scene.get().past.length === 4")
+    page.wait_for_function(ACQUAINTED)
+    assert page.evaluate("counts") == [0, 1, 2, 3, 4]
     page.answered()
     assert page.scene["past"] != before
 

@@ -51,7 +51,7 @@ def _answer_questions(app: FastAPI, turns: Turns, slow: Turns) -> None:
 
     @app.post("/api/level")
     async def level(asked: DrawLevel) -> dict[str, str]:
-        return {"level": await turns.take("levels", str(asked), lambda: acting.random_level(asked.subgoal, asked.seed))}
+        return {"level": await take(asked, lambda: acting.random_level(asked.subgoal, asked.seed))}
 
     @app.post("/api/read")
     def read(asked: Read) -> dict[str, Any]:

@@ -87,6 +87,7 @@ AgentChoice = Annotated[Choice, Field(discriminator="kind")]
 
 
 class DrawLevel(Request):
+    client: Client
     subgoal: bool
     seed: Seed
 

@@ -34,18 +34,21 @@ def free_socket(port: int) -> socket.socket:
     raise BadSetting("port", port, f"this and the {TRIED - 1} ports after it are taken")
 
 
+def _server() -> uvicorn.Server:
+    """Silent about what others do wrong."""
+    how = {"log_level": "error", "server_header": False, "ws": "none"}
+    return uvicorn.Server(uvicorn.Config(make_app(), limit_concurrency=MOST_CONNECTIONS, **how))
+
+
 def serve(port: int, *, browser: bool) -> None:
     """Answers until Ctrl-C."""
     bound = free_socket(port)
     address = f"http://{HOST}:{bound.getsockname()[1]}/"
     print(f"tomnet explore: {address} (Ctrl-C stops it)", flush=True)
-    config = uvicorn.Config(
-        make_app(), log_level="warning", limit_concurrency=MOST_CONNECTIONS, server_header=False, ws="none"
-    )
     if browser:
         threading.Timer(0.5, webbrowser.open, [address]).start()
     try:
-        uvicorn.Server(config).run(sockets=[bound])
+        _server().run(sockets=[bound])
     except KeyboardInterrupt:  # uvicorn passes it on once every connection is closed
         print("tomnet explore: stopped")
 
@@ -53,8 +56,7 @@ def serve(port: int, *, browser: bool) -> None:
 @contextmanager
 def served(port: int) -> Iterator[str]:
     """The address of a server beside what else this process does, for as long as that takes."""
-    bound = free_socket(port)
-    server = uvicorn.Server(uvicorn.Config(make_app(), log_level="error", ws="none"))
+    bound, server = free_socket(port), _server()
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
     thread.start()
     while not server.started:

@@ -16,14 +16,16 @@
     return { observer: present.observer, past: present.past, now: scene.text(present), everywhere: everywhere(present) };
   }
 
-  /** Once the scene stands still. What was said of another world does not fit this one. */
+  /** At once, or where a question is under way, when the scene stands still. What was said of another world does not fit
+      this one. */
   function later(present) {
+    const wait = answers.busy ? WAIT : 0;
     if (scene.worldOf(present) !== world) Object.assign(answers, NOTHING);
     world = scene.worldOf(present);
     answers.busy = true;
     asked += 1; // what was asked of the scene as it was is heard no more
     clearTimeout(timer);
-    timer = setTimeout(ask, WAIT);
+    timer = setTimeout(ask, wait);
   }
 
   async function ask() {
@@ -33,42 +35,37 @@
       tell();
       return;
     }
-    tell();
     try {
-      const asking = present.observer && tomnet.source.ask(question(present));
-      if (asking) await hear(asking, mine, (answer) => Object.assign(answers, answer));
+      const { source } = tomnet, compared = { ...question(present), agent: present.agent };
+      if (present.observer) await hear(() => source.ask(question(present)), mine, (answer) => Object.assign(answers, answer));
       else Object.assign(answers, { said: null, character: [], remarks: [] });
-      if (tomnet.source.beside) {
-        const compare = tomnet.source.beside({ ...question(present), agent: present.agent });
-        await hear(compare, mine, (answer) => (answers.beside = answer));
-      }
-      if (mine === asked) answers.busy = false;
+      await hear(() => source.beside(compared), mine, (beside) => Object.assign(answers, { beside, busy: false }));
       if (present.observer) map(present.observer);
     } catch (error) {
       if (mine !== asked) return;
       answers.busy = false;
       tomnet.say(error.message);
-    }
-    tell();
-  }
-
-  async function hear(answer, mine, use) {
-    const heard = await answer;
-    if (heard && mine === asked) {
-      use(heard);
       tell();
     }
   }
 
-  /** The map of an observer's known agents takes a while, and is drawn once. */
+  /** On their way an older question may overtake the newest, which the server then takes for superseded: it is asked
+      again. Of a scene that has changed since, nothing more is asked. */
+  async function hear(ask, mine, use) {
+    let heard = null;
+    while (!heard && mine === asked) heard = await ask();
+    if (mine !== asked) return;
+    use(heard);
+    tell();
+  }
+
+  /** The map of an observer's known agents is asked for once; where it did not come, once more with the next question. */
   async function map(name) {
-    if (!tomnet.source.known || name in answers.known) return;
+    if (name in answers.known) return;
     answers.known[name] = null;
-    try {
-      answers.known[name] = await tomnet.source.known(name);
-    } catch {
-      delete answers.known[name];
-    }
+    const drawn = await tomnet.source.known(name).catch(() => null);
+    if (drawn) answers.known[name] = drawn;
+    else delete answers.known[name];
     tell();
   }
 

@@ -24,6 +24,7 @@
     const { walls, objects, cells, object_cells, actions, taken } = opened.frames, time = Number(byId("file-time").value);
     const svg = byId("file-view"), rows = walls.length, cols = walls[0].length;
     const middle = (cell) => [(cell % cols) + 0.5, Math.floor(cell / cols) + 0.5], way = cells.slice(0, time + 1).map(middle);
+    svg.style.aspectRatio = cols / Math.min(rows, cols); // no taller than a square
     draw.blank(svg, rows, cols);
     draw.lines(svg, rows, cols);
     const wall = (x, y) => draw.add(svg, "rect", { class: "wall", x, y, width: 1, height: 1 });

@@ -82,6 +82,7 @@
     const everyone = ["observer", "ideal", "agent"].map(said), told = (name) => everyone.map((each) => each?.[name]);
     const actions = bars.chart("next action", tomnet.catalogue.actions, ...told("action"));
     const taken = bars.chart("will be taken", objects(), ...told("consumption"));
+    [...byId("legend").children].forEach((sign, number) => (sign.hidden = !everyone[number]));
     byId("bars").replaceChildren(...(told("consumption").some((numbers) => numbers) ? [actions, taken] : [actions]));
   }
 

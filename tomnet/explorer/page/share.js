@@ -32,10 +32,15 @@
       write(whole, title(panel), number * (SIDE + GAP), 0.5, 700);
       whole.append(inlined(panel, { x: number * (SIDE + GAP), y: TITLE, width: SIDE, height: SIDE }));
     });
-    if (scene.get().view === "explore") whole.append(...[...byId("bars").children].map(belowPrediction));
-    else inLines(byId("moral").textContent, width).forEach((line, number) => write(whole, line, 0, TITLE + SIDE + 1 + 0.8 * number));
+    const story = scene.get().view === "sally", words = story ? inLines(byId("moral").textContent, width) : signs();
+    words.forEach((line, number) => write(whole, line, 0, TITLE + SIDE + 1 + 0.8 * number));
+    if (!story) whole.append(...[...byId("bars").children].map(belowPrediction));
     return new XMLSerializer().serializeToString(whole);
   }
+
+  /** What the signs in the charts stand for. */
+  const signs = () =>
+    [...byId("legend").children].filter(({ hidden }) => !hidden).map((each) => `${each.dataset.sign}  ${each.textContent}`);
 
   const belowPrediction = (chart, number) =>
     inlined(chart, { x: SIDE + GAP + (number * SIDE) / 2, y: TITLE + SIDE + 0.4, width: SIDE / 2, height: BELOW - 0.4 });

@@ -35,7 +35,7 @@
     act: (question) => post("act", { client, ...question }),
     watch: (question) => post("watch", { client, ...question }),
     known: (observer) => post("known-agents", { client, observer }),
-    level: (subgoal, seed) => post("level", { subgoal, seed }),
+    level: (subgoal, seed) => post("level", { client, subgoal, seed }),
     read: (text) => post("read", { text }),
   };
   tomnet.seed = () => Math.floor(Math.random() * 2 ** 32);

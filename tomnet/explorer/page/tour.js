@@ -28,6 +28,7 @@
     byId("guide-place").textContent = `${to + 1} of ${STEPS.length}`;
     byId("guide-back").disabled = to === 0;
     byId("guide-next").textContent = to === STEPS.length - 1 ? "Done" : "Next";
+    byId("guide").dataset.about = PANELS[id] ?? id;
     if (id in PANELS) tomnet.openPanel(PANELS[id]);
     byId(id).classList.add("shown");
     byId(id).scrollIntoView({ block: "nearest", behavior: calm ? "auto" : "smooth" });
