@@ -40,10 +40,9 @@ from .claims.claim import Claim, verdict
 from .claims.statements import STATEMENTS
 from .claims.statistics import UNKNOWN, Estimate, by_network, mean_interval
 from .experiment import Experiment, ObserverSpec, Preset
-from .presets import DEEP_OBSERVER, LONG_TRAINING
+from .presets import BOTTLENECK_TRAINING, DEEP_OBSERVER
 
 BLIND = SPECIES.index("blind")
-BETA = 0.01  # nats of loss for a nat in the embeddings, at last
 SPECIES_TOLD, OBJECT_TOLD = 0.95, 0.90  # accuracies, each from the dimensions that carry it
 NOT_AT_ALL = dataclasses.replace(UNKNOWN, mean=0.0)  # told from no dimension
 AT_PRIOR = 0.1  # nats: blind agents, in every dimension that carries the object
@@ -54,8 +53,7 @@ CLEAR_GAIN, CLEAR_GAP, SAME_HANDS = 6.0, 0.5, 0.9
 
 def specs(preset: Preset, folder: Path | None = None) -> tuple[ObserverSpec, ...]:
     observer = dataclasses.replace(DEEP_OBSERVER[preset], bottleneck=True)
-    training = dataclasses.replace(LONG_TRAINING[preset], beta=BETA)
-    return (species_spec("bottleneck", preset, observer, training, folder),)
+    return (species_spec("bottleneck", preset, observer, BOTTLENECK_TRAINING[preset], folder),)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -31,6 +31,7 @@ from .claims.claim import Claim, verdict
 from .claims.statements import STATEMENTS
 from .claims.statistics import Estimate, bootstrap, difference, mean_interval
 from .experiment import ANY_PRESET, Experiment, ObserverSpec, Preset
+from .presets import BOTTLENECK_TRAINING
 from .sally_anne.specs import MIXED, spec
 
 BLIND = MIXED.index("blind")
@@ -44,7 +45,7 @@ POINTS_DRAWN = 60  # encounters of each class in the figure
 
 
 def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
-    return (spec("bottleneck", preset, MIXED, beliefs=True, bottleneck=True),)
+    return (spec("bottleneck", preset, MIXED, beliefs=True, bottleneck=True, training=BOTTLENECK_TRAINING),)
 
 
 @dataclasses.dataclass(frozen=True)

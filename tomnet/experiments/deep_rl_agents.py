@@ -42,7 +42,7 @@ from .claims.claim import Claim, if_measured, verdict
 from .claims.statements import STATEMENTS
 from .claims.statistics import mean_interval
 from .experiment import Experiment, ObserverSpec, Preset
-from .presets import DEEP_OBSERVER, LONG_TRAINING
+from .presets import DEEP_OBSERVER, DEEP_TRAINING
 
 CUTS = {"action": 0.35, "consumption": 0.61, "successor": 0.19}  # the paper's, from none to both, on test agents
 GENERALISES, NEARLY = 0.05, 0.15  # how far losses on agents never met may lie above those on agents met in training
@@ -53,7 +53,7 @@ def specs(preset: Preset, folder: Path | None = None) -> tuple[ObserverSpec, ...
     def spec(name: str, embeddings: tuple[str, ...]) -> ObserverSpec:
         character = "episodes" if "character" in embeddings else "none"
         observer = dataclasses.replace(DEEP_OBSERVER[preset], character=character, mental="mental" in embeddings)
-        return species_spec(name, preset, observer, LONG_TRAINING[preset], folder)
+        return species_spec(name, preset, observer, DEEP_TRAINING[preset], folder)
 
     return tuple(spec(name, embeddings) for name, embeddings in OBSERVERS.items())
 

@@ -21,7 +21,6 @@ MIXED = ("blind", "3x3", "5x5", "7x7", "9x9")
 SIGHTED = ("3x3", "5x5", "7x7", "9x9")  # for the blind nothing is ever in view
 NARROW, WIDE = "3x3", "9x9"  # whose curves are shown side by side
 WITH_FUTURES = (NARROW, WIDE)  # whose futures are looked at as well: for all of them it would take too long
-BETA = 0.01
 
 
 def spec(
@@ -38,9 +37,8 @@ def spec(
     """An observer of the training networks of these conditions; with `beliefs`, of what they report as well."""
     heads = HEADS if beliefs else BEHAVIOUR
     observer = dataclasses.replace(DEEP_OBSERVER[preset], heads=heads, bottleneck=bottleneck)
-    priced = dataclasses.replace(training[preset], beta=BETA if bottleneck else 0.0)
     species = AgentPool(conditions, beliefs=beliefs)
-    return ObserverSpec(name, species, world, ENCOUNTERS, observer, priced, reuse=N_PAST + 1, home=home)
+    return ObserverSpec(name, species, world, ENCOUNTERS, observer, training[preset], reuse=N_PAST + 1, home=home)
 
 
 def mixed_spec(preset: Preset, *, home: str | None = None) -> ObserverSpec:
