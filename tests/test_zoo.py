@@ -257,7 +257,6 @@ def test_every_experiment_can_have_a_card(name):
 
 # those of deep RL agents met agents that are no longer there, and are to be trained anew; the last was never trained
 WAITING = {
-    "deep-rl-agents",
     "agent-embeddings",
     "belief-embeddings",
     "partial-observers",
