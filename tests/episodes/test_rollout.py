@@ -5,12 +5,21 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from helpers import DOWN, LEFT, RIGHT, UP, around, pick, within
+from helpers import DOWN, LEFT, RIGHT, UP, around, pick, sample_levels, within
 
 from tomnet.agents.planner import Planner
 from tomnet.agents.random_policy import RandomAgent
 from tomnet.episodes.episode import NONE
-from tomnet.episodes.rollout import at_the_subgoal, continue_rollout, finish_rollout, play, rollout, start_rollout
+from tomnet.episodes.rollout import (
+    at_the_end,
+    at_the_subgoal,
+    continue_rollout,
+    finish_rollout,
+    play,
+    rollout,
+    rollouts_in_turn,
+    start_rollout,
+)
 from tomnet.world.gridworld import World
 from tomnet.world.levels import parse_level
 
@@ -236,3 +245,20 @@ def test_many_carried_to_the_end_are_those_carried_on_one_by_one():
     assert eqx.tree_equal(together, one_by_one)
     assert int(together.length[0]) == 0
     assert 1 < int(together.length[1:].min()) < int(together.length.max()) == RANDOM_WORLD.step_limit
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 64])
+@pytest.mark.parametrize("stop", [at_the_end, at_the_subgoal])
+def test_rollouts_in_turn_are_those_that_each_level_has_by_itself(stop, at_once):
+    agent = RandomAgent(jnp.asarray(PROBABILITIES))
+    levels = sample_levels(jax.random.key(3), RANDOM_WORLD, 40)
+    keys = jax.random.split(jax.random.key(4), 40)
+
+    def by_itself(key, level):
+        return continue_rollout(key, agent, start_rollout(agent, level, RANDOM_WORLD), RANDOM_WORLD, stop=stop)
+
+    expected = jax.vmap(by_itself)(keys, levels)
+    found = rollouts_in_turn(keys, agent, levels, RANDOM_WORLD, at_once=at_once, stop=stop)
+    assert eqx.tree_equal(found.episode, expected.episode)
+    assert eqx.tree_equal(found.end, expected.end)
+    assert 1 <= int(found.episode.length.min()) < int(found.episode.length.max()) == RANDOM_WORLD.step_limit

@@ -82,13 +82,55 @@ def finish_rollout(key: Key[Scalar, ""], agent: Agent, rollout_state: RolloutSta
     end, length, frames = jax.lax.while_loop(
         lambda way: way[0].alive & (way[1] < len(times)), go, (rollout_state, jnp.int32(0), blank)
     )
-    done = times >= length
+    return _episode(rollout_state, end, _standing_still(frames, end, length))
+
+
+def rollouts_in_turn(
+    keys: Key[Array, "level"], agent: Agent, levels: Level, world: World, *, at_once: int, stop: Stop = at_the_end
+) -> PartialRollout:
+    """As `continue_rollout` from the start of each level, so many of them `at_once`: who is done makes room for the
+    next level, so that no step is spent on what is over. Where most episodes are short, that is most steps."""
+    count, limit = keys.shape[0], world.step_limit
+    act, step_keys = jax.vmap(_act(agent, world, stop, None)), jax.vmap(lambda key: jax.random.split(key, limit))(keys)
+
+    def start(number: Int[Array, "place"]) -> RolloutState:
+        chosen = jax.tree.map(lambda leaf: leaf[jnp.minimum(number, count - 1)], levels)
+        return jax.vmap(lambda level: start_rollout(agent, level, world))(chosen)
+
+    def go(way):
+        now, number, time, waiting, frames, ends = way
+        after, frame = act(now, step_keys[jnp.minimum(number, count - 1), time])
+        frames = jax.tree.map(lambda all, one: all.at[number, time].set(one, mode="drop"), frames, frame)
+        done = ~after.alive
+        left = jnp.where(done, number, count)
+        ends = jax.tree.map(lambda all, one: all.at[left].set(one, mode="drop"), ends, after)
+        number = jnp.where(done, waiting + jnp.cumsum(done) - done, number)
+
+        def renewed(new, old):
+            return jnp.where(done.reshape(-1, *[1] * (old.ndim - 1)), new, old)
+
+        now = jax.tree.map(renewed, start(number), after)
+        return now, number, jnp.where(done, 0, time + 1), waiting + done.sum(), frames, ends
+
+    first = jnp.arange(at_once)  # the numbers of levels; beyond the last, nobody looks
+    now = start(first)
+    _, frame = jax.eval_shape(act, now, step_keys[jnp.zeros(at_once, int), 0])
+    blank = jax.tree.map(lambda leaf: jnp.zeros((count, limit, *leaf.shape[1:]), leaf.dtype), frame)
+    nowhere = jax.tree.map(lambda leaf: jnp.zeros((count, *leaf.shape[1:]), leaf.dtype), now)
+    way = (now, first, jnp.zeros(at_once, int), jnp.int32(at_once), blank, nowhere)
+    *_, frames, ends = jax.lax.while_loop(lambda way: (way[1] < count).any(), go, way)
+    still = jax.vmap(lambda frames, end: _standing_still(frames, end, frames.alive.sum()))(frames, ends)
+    return PartialRollout(jax.vmap(_episode)(ends, ends, still), None, ends)
+
+
+def _standing_still(frames: "Frame", end: RolloutState, length: Int[Array, ""]) -> "Frame":
+    """After the end, everything stays where it then was."""
+    done = jnp.arange(frames.alive.shape[0]) >= length
     still = (
         jnp.where(done, end.state.agent_cell, frames.agent_cell),
         jnp.where(done[:, None], end.state.object_cells, frames.object_cells),
     )
-    frames = eqx.tree_at(lambda frames: (frames.agent_cell, frames.object_cells), frames, still)
-    return _episode(rollout_state, end, frames)
+    return eqx.tree_at(lambda frames: (frames.agent_cell, frames.object_cells), frames, still)
 
 
 class Frame(eqx.Module):

@@ -36,13 +36,15 @@ from ..analysis.reachability import levels_with_a_way
 from ..claims.divergence import jensen_shannon
 from .counterfactuals import check_observer, predict_counterfactuals
 from .specs import MIXED, N_PAST
-from .swap_effects import Pairs, after_swap, swap_pairs, without_swaps
+from .swap_effects import Pairs, after_swap, kept_first, swap_pairs, without_swaps
 
 FUTURE_ROLLOUTS = 50  # of the agent from each of the two worlds, for its successor maps
-# pairs at each distance whose future is rolled out, as a share of the episodes; the rest would take hours
-CHECKED = 0.02
+# pairs at each distance whose future is rolled out, as a share of the agents asked for; the rest would take hours
+CHECKED = 0.04
 WALKS = 0x77616C6B  # far from the small numbers that experiments split the evaluation stream into
-MORE = {"3x3": 4, "5x5": 2}  # as many episodes: the less an agent sees, the more seldom it has seen what it likes
+# as many walks: the less agents see, the more seldom they have seen what they like (3×3: on one way in twenty-five),
+# and the luck of the walks is to be small beside what sets the networks apart
+MORE = {"3x3": 40, "5x5": 4, "7x7": 2, "9x9": 2}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,25 +95,28 @@ def _keys(seed: int) -> Key[Array, "2"]:
 
 
 def take_walks(key: Key[Scalar, ""], pool: AgentPool, episodes: int, past: int, world: World) -> Walks:
-    """About that many episodes of one condition's agents, or more where few come by what they like; each with so many
-    past ones."""
+    """About that many walks of one condition's agents, or more where few come by what they like; each agent was watched
+    in so many past episodes."""
     (condition,) = pool.conditions
     agents = pool.agents()
     count = agents.preferred.shape[0]
     levels = max(past, -(-episodes * MORE.get(condition, 1) // count))
     level_key, past_key, swap_key = jax.random.split(key, 3)
     mazes = levels_with_a_way(level_key, count * levels, world)
-    walking, before, pairs = [], [], []
-    for number in range(count):
+    everyone = [jax.tree.map(lambda leaf, i=number: leaf[i], agents) for number in range(count)]
+    pairs = []
+    for number, agent in enumerate(everyone):
         stage(f"swaps before and behind {condition} agents, {number + 1} of {count}")
-        agent = jax.tree.map(lambda leaf, i=number: leaf[i], agents)
         mine = jax.tree.map(lambda leaf, i=number: leaf[i * levels : (i + 1) * levels], mazes)
-        walking.append(agent)
-        played = max(past, -(-episodes // count))
-        before.append(watch(jax.random.fold_in(past_key, number), agent, levels, past, world, played))
         pairs.append(swap_pairs(jax.random.fold_in(swap_key, number), agent, mine, world))
+    pairs, played = kept_first(pairs), max(past, -(-episodes // count))
+    histories = len(pairs[0].kept)
+    before = [
+        watch(jax.random.fold_in(past_key, number), agent, histories, past, world, played)
+        for number, agent in enumerate(everyone)
+    ]
     networks = np.arange(count) // world.objects
-    return Walks(walking, networks, jax.tree.map(lambda *leaves: np.stack(leaves), *before), pairs, world)
+    return Walks(everyone, networks, jax.tree.map(lambda *leaves: np.stack(leaves), *before), pairs, world)
 
 
 def watch(
@@ -225,7 +230,7 @@ def futures_of(seed: int, conditions: tuple[str, ...], agents: int) -> dict[str,
 def _futures(population: Path, condition: str, agents: int, seed: int) -> np.ndarray:
     walks = _walks(population, condition, agents, seed)
     key = jax.random.fold_in(_keys(seed)[1], MIXED.index(condition))
-    return agents_futures(key, walks, rollouts_for(agents))
+    return agents_futures(key, walks, max(3, int(np.ceil(CHECKED * agents))), rollouts_for(agents))
 
 
 def rollouts_for(agents: int) -> int:
@@ -233,14 +238,13 @@ def rollouts_for(agents: int) -> int:
     return min(FUTURE_ROLLOUTS, max(2, agents // 10))
 
 
-def agents_futures(key: Key[Scalar, ""], walks: Walks, rollouts: int = FUTURE_ROLLOUTS) -> np.ndarray:
-    """D_JS of the agents' empirical successor maps `[pair, gamma]`, for some pairs at each distance."""
+def agents_futures(key: Key[Scalar, ""], walks: Walks, each: int, rollouts: int = FUTURE_ROLLOUTS) -> np.ndarray:
+    """D_JS of the agents' empirical successor maps `[pair, gamma]`, for so many pairs at each distance."""
     kept = _where_kept(walks)
     apart = np.full((len(kept), len(GAMMAS)), np.nan)
     far = _pick([pairs.distance for pairs in walks.pairs], kept)
-    wanted = max(3, int(np.ceil(CHECKED * walks.kept.size)))
     world = without_swaps(walks.world)
-    chosen = _spread(far, wanted)
+    chosen = _spread(far, each)
     stage(f"where the agents go after {len(chosen)} swaps, in {rollouts} rollouts each")
     for number in chosen:
         agent, swap, level = kept[number]

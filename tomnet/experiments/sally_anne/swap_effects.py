@@ -17,7 +17,8 @@ from jaxtyping import Array, Float, Int, Key, Scalar
 from ...agents.actor_critic import DeepAgent
 from ...agents.agent import Agent
 from ...episodes.episode import Episode
-from ...episodes.rollout import RolloutState, at_the_subgoal, continue_rollout, start_rollout
+from ...episodes.rollout import RolloutState, at_the_subgoal, rollouts_in_turn
+from ...support.trees import pick
 from ...world.gridworld import Level, World
 from ..claims.divergence import jensen_shannon
 from ..claims.statistics import Estimate, mean_interval
@@ -40,6 +41,7 @@ class Pairs:
     policy: np.ndarray  # [swap, level]: D_JS
     belief: np.ndarray  # [swap, level]: D_JS, mean over the terminal objects
     reach: int
+    walked: int  # levels, of which these may be a part
 
     @property
     def in_view(self) -> np.ndarray:
@@ -50,13 +52,9 @@ class Pairs:
 def until_subgoal(key: Key[Scalar, ""], agent: Agent, levels: Level, world: World) -> tuple[Episode, RolloutState]:
     """The way to the subgoal on each level, and where the agent then stands."""
 
-    def one(now):
-        key, level = now
-        partial_rollout = continue_rollout(key, agent, start_rollout(agent, level, world), world, stop=at_the_subgoal)
-        return partial_rollout.episode, partial_rollout.end
-
     keys = jax.random.split(key, levels.start_cell.shape[0])
-    return jax.lax.map(one, (keys, levels), batch_size=BATCH)
+    walk = rollouts_in_turn(keys, agent, levels, world, at_once=BATCH, stop=at_the_subgoal)
+    return walk.episode, walk.end
 
 
 @eqx.filter_jit
@@ -131,6 +129,7 @@ def swap_pairs(key: Key[Scalar, ""], agent: DeepAgent, levels: Level, world: Wor
         policy=np.stack([policy for policy, _ in effects]),
         belief=np.stack([belief for _, belief in effects]),
         reach=reach,
+        walked=len(cells),
     )
 
 
@@ -159,8 +158,23 @@ def pairs_by_network(pairs: list[Pairs], networks: np.ndarray) -> list[Pairs]:
             name: np.concatenate([getattr(each, name) for each in mine], axis=1)
             for name in ("object_cells", "distance", "policy", "belief")
         }
-        joined.append(Pairs(**fields, reach=mine[0].reach))
+        joined.append(Pairs(**fields, reach=mine[0].reach, walked=sum(each.walked for each in mine)))
     return joined
+
+
+def kept_first(pairs: list[Pairs]) -> list[Pairs]:
+    """Those that are kept, and of each agent so many others that all have the same number: where few levels qualify,
+    the rest would only take room."""
+    most = max(1, *(int(each.kept.sum()) for each in pairs))
+
+    def few(each: Pairs) -> Pairs:
+        chosen = np.argsort(~each.kept, stable=True)[:most]
+        by_level, by_swap = ("episodes", "rollout_state", "kept"), ("object_cells", "distance", "policy", "belief")
+        fields = {name: pick(getattr(each, name), chosen) for name in by_level}
+        fields |= {name: getattr(each, name)[:, chosen] for name in by_swap}
+        return dataclasses.replace(each, **fields)
+
+    return [few(each) for each in pairs]
 
 
 # --- Tables
@@ -209,7 +223,7 @@ def swap_table(networks: list[Pairs]) -> SwapTable:
     return SwapTable(
         reach=reach,
         episodes=sum(int(pairs.kept.sum()) for pairs in networks),
-        levels=sum(len(pairs.kept) for pairs in networks),
+        levels=sum(pairs.walked for pairs in networks),
         in_view=_effects(networks, [pairs.in_view for pairs in networks]),
         out_of_view=_effects(networks, [~pairs.in_view for pairs in networks]),
         by_distance=[
