@@ -23,7 +23,7 @@ from tomnet.experiments.analysis.three_species import SPECIES
 from tomnet.experiments.claims.claim import Claim
 from tomnet.experiments.claims.statements import STATEMENTS
 from tomnet.experiments.registry import EXPERIMENTS
-from tomnet.experiments.run import AGENTS, OtherAgents, check_agents, load_result
+from tomnet.experiments.run import OtherAgents, check_agents, load_result
 from tomnet.observer.checkpoint import OBSERVER_FORMAT, VERSION, save_observer
 from tomnet.observer.config import ObserverConfig
 from tomnet.support import cpu
@@ -123,9 +123,9 @@ def test_evaluate_prints_the_claims(tomnet, evaluated, here):
     assert code == 0
     assert "G1" in out
     assert "partly" in out
-    assert "goal-inference: 500 agents act" in err
+    assert "goal-inference: 2000 agents act" in err
     assert evaluated["seed"] == 1
-    assert evaluated["agents"] == AGENTS["laptop"]
+    assert evaluated["agents"] == EXPERIMENTS[NAME].agents
     assert list(evaluated["observers"]) == OBSERVERS
 
 

@@ -129,6 +129,7 @@ def test_presets_grow(experiment):
     assert encounters == sorted(encounters)
     assert encounters[0] <= 1000  # smoke takes seconds
     assert AGENTS["smoke"] < AGENTS["laptop"] <= AGENTS["full"]
+    assert experiment.agents >= AGENTS["laptop"]
 
 
 def test_random_agents_are_met_as_in_appendix_a():

@@ -20,7 +20,9 @@ FEWEST_AGENTS = 20  # with fewer, some of the groups that an evaluation compares
 MOST_AGENTS = 10_000  # ten times what the published numbers rest on; all are in memory at once
 
 Name = Annotated[Positional[str], arg(metavar="NAME", help="experiment; `tomnet list` names them")]
-Agents = Annotated[int | None, arg(metavar="N", help="number of agents", help_behavior_hint="(default: 500)")]
+Agents = Annotated[
+    int | None, arg(metavar="N", help="number of agents", help_behavior_hint="(default: 500, where cheap 2000)")
+]
 
 
 @dataclasses.dataclass
@@ -192,10 +194,10 @@ def check_run_folder(folder: Path, experiment: str, preset: str, resume: bool) -
 def measure(experiment: "Experiment", model: Path | None, agents: int | None, seed: int) -> "Result":
     """Observers from the zoo, a run folder or a file, evaluated on agents that they have never met."""
     from .. import zoo
-    from ..experiments.run import AGENTS, check_agents, evaluate
+    from ..experiments.run import check_agents, evaluate
 
     check_seed(seed)
-    agents = AGENTS["laptop"] if agents is None else agents
+    agents = experiment.agents if agents is None else agents
     check_between("agents", agents, FEWEST_AGENTS, MOST_AGENTS)
     if model is None:
         loaded = zoo.load_all(experiment.name)

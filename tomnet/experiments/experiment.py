@@ -156,6 +156,7 @@ class Experiment(Generic[Tables]):
     evaluate: Callable[[dict[str, ToMnet], int, int], tuple[Tables, list[Claim]]]
     """(observers by name, how many agents, seed) → tables and claims"""
     minutes: dict[str, str]  # preset → how long it takes to train, where that was measured
+    agents: int = 500  # that pretrained observers are measured on; more where they cost little
 
     @property
     def beyond_paper(self) -> bool:
