@@ -9,6 +9,7 @@ import pytest
 from figures.hand_made import hand_made
 
 from tomnet.experiments.registry import EXPERIMENTS
+from tomnet.report.measured import measured
 from tomnet.report.page import build_report, summary
 from tomnet.report.results import results_markdown, summary_table
 from tomnet.report.seeds import (
@@ -169,3 +170,17 @@ def test_without_a_file_there_are_none(tmp_path):
 def test_what_the_docs_keep_is_small():
     assert not SEEDS.exists() or SEEDS.stat().st_size <= 1024**2
     assert stored_seeds().experiments.keys() <= EXPERIMENTS.keys()
+
+
+def test_observers_that_were_trained_again_stand_beside_those_that_ship():
+    again = with_results(Seeds(), results(1, "partly"), FILE)
+    shipped = results(1, "reproduced")
+    value = measured(shipped["claims"]["G1"]["value"], shipped["claims"]["G1"]["interval"])
+    told = f"- trained again, from another seed: partly, {value}"
+    assert told not in results_markdown(shipped, retrained=again)  # these are the same observers
+    shipped["experiments"][NAME]["observers"] = {"2d": "cc", "8d": "dd"}
+    page = results_markdown(shipped, retrained=again)
+    assert told in page.split("### G1")[1].split("###")[0]
+    shipped["experiments"][NAME]["seed"] = 2  # other agents and levels
+    assert "trained again" not in results_markdown(shipped, retrained=again)
+    assert "trained again" not in results_markdown(shipped)

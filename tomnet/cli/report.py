@@ -91,7 +91,8 @@ class Results:
         Path | None,
         arg(
             metavar="SEEDS.json",
-            help="file to keep the claims in, by seed, instead of a page; a page tells of seeds.json beside it",
+            help="file to keep the claims in, by seed, instead of a page; a page tells of seeds.json beside it, and of "
+            "observers trained again, in retrained.json",
             help_behavior_hint="(default: none)",
         ),
     ] = None
@@ -121,7 +122,8 @@ class Results:
         seeds = stored_seeds(self.out.with_name("seeds.json"))
         if os.path.realpath(data) != os.path.realpath(path):  # which would lose its tables
             write_json(data, slim(results))
-        write_atomically(self.out, results_markdown(results, data.name, seeds).encode())
+        retrained = stored_seeds(self.out.with_name("retrained.json"))
+        write_atomically(self.out, results_markdown(results, data.name, seeds, retrained).encode())
         print(self.out)
         if self.readme is not None:
             page = os.path.relpath(self.out, self.readme.parent)

@@ -22,9 +22,10 @@ from ..figures.numbers import numbers_for
 from ..figures.style import NOTHING
 from ..support.files import write_atomically
 from ..support.json_files import write_json
+from .measured import measured, number_text
 from .pages import html_page, write_pages
 from .parts import cell, definitions, figure, link, number_table
-from .results import SIGNS, measured, number_text
+from .results import SIGNS
 from .seeds import Seeds, on_seeds
 
 TITLE = "Machine Theory of Mind: the report"

@@ -8,7 +8,7 @@ from typing import Any
 from ..figures.numbers import NumberTable
 from ..figures.panels import Panel, compose, render
 from ..figures.style import NOTHING
-from .results import number_text
+from .measured import number_text
 
 
 def link(to: str | None, text: str) -> str:

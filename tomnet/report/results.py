@@ -4,7 +4,7 @@ tomnet results report/results.json --out docs/results.md --readme README.md
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,11 @@ from ..experiments.claims.claim import beside
 from ..experiments.claims.statements import STATEMENTS
 from ..experiments.experiment import Experiment
 from ..experiments.registry import EXPERIMENTS
-from ..figures.style import NOTHING, plain
+from ..figures.style import NOTHING
 from ..support.errors import BadFile, TomnetError
 from ..support.json_files import read_json
-from .seeds import SeedResult, Seeds, all_on_seeds, on_seeds, seeds_table
+from .measured import measured, number_text
+from .seeds import SeedResult, Seeds, all_on_seeds, on_seeds, seeds_table, trained_again
 
 SIGNS = {"reproduced": "✓", "partly": "◐", "not reproduced": "✗", "waiting": "…", "not evaluated": "–"}
 BEGIN, END = "<!-- written by `tomnet results` -->", "<!-- up to here -->"
@@ -41,12 +42,16 @@ def slim(results: Mapping[str, Any]) -> dict[str, Any]:
     return {**results, "experiments": experiments}
 
 
-def results_markdown(results: Mapping[str, Any], data: str = "results.json", seeds: Seeds | None = None) -> str:
-    """`data` is where the page finds what it was made from; `seeds`, what lies beside it as seeds.json."""
+def results_markdown(
+    results: Mapping[str, Any], data: str = "results.json", seeds: Seeds | None = None, retrained: Seeds | None = None
+) -> str:
+    """`data` is where the page finds what it was made from; `seeds` and `retrained`, what lies beside it as seeds.json
+    and retrained.json."""
     kept = _of_seeds(results, seeds)
     parts = [_opening(results, data), summary_table(results, seeds=seeds)]
-    parts += [_experiment(experiment, results, kept[experiment.name]) for experiment in _shown(results)]
-    parts += [_experiment(experiment, results, {}) for experiment in _beyond_paper(results)]
+    for experiment in (*_shown(results), *_beyond_paper(results)):
+        again = _of_others(experiment.name, results, retrained)
+        parts.append(_experiment(experiment, results, kept.get(experiment.name, {}), again))
     return "\n\n".join([*parts, *_seeds_section(kept)]) + "\n"
 
 
@@ -54,6 +59,13 @@ def _of_seeds(results: Mapping[str, Any], seeds: Seeds | None) -> dict[str, dict
     """By experiment and seed: of the very observers that the results are about."""
     observers = {each.name: results["experiments"].get(each.name, {}).get("observers", {}) for each in _shown(results)}
     return {name: (seeds or Seeds()).of(name, own) for name, own in observers.items()}
+
+
+def _of_others(name: str, results: Mapping[str, Any], retrained: Seeds | None) -> SeedResult | None:
+    about = results["experiments"].get(name)
+    if about is None or retrained is None:
+        return None
+    return retrained.of_others(name, about.get("observers", {}), about["seed"])
 
 
 def _seeds_section(kept: Mapping[str, Mapping[str, SeedResult]]) -> list[str]:
@@ -132,7 +144,9 @@ def _beyond_paper(results: Mapping[str, Any]) -> list[Experiment]:
     return [each for each in EXPERIMENTS.values() if each.beyond_paper and each.name in results["experiments"]]
 
 
-def _experiment(experiment: Experiment, results: Mapping[str, Any], seeds: Mapping[str, SeedResult]) -> str:
+def _experiment(
+    experiment: Experiment, results: Mapping[str, Any], seeds: Mapping[str, SeedResult], again: SeedResult | None
+) -> str:
     about = results["experiments"].get(experiment.name)
     preset = about and f"Observers of the preset “{about['preset']}”, measured in {about['seconds']:.0f} s."
     waiting = f"Waiting for pretrained observers; `tomnet run {experiment.name}` trains your own."
@@ -143,11 +157,11 @@ def _experiment(experiment: Experiment, results: Mapping[str, Any], seeds: Mappi
         *([BEYOND] if experiment.beyond_paper else []),
     ]
     return "\n\n".join(
-        parts + [_claim(id, results["claims"][id], seeds) for id in experiment.claims if id in results["claims"]]
+        parts + [_claim(id, results["claims"][id], seeds, again) for id in experiment.claims if id in results["claims"]]
     )
 
 
-def _claim(id: str, claim: Mapping[str, Any], seeds: Mapping[str, SeedResult]) -> str:
+def _claim(id: str, claim: Mapping[str, Any], seeds: Mapping[str, SeedResult], again: SeedResult | None = None) -> str:
     verdict = claim["verdict"] or "waiting"
     told = on_seeds(id, verdict, seeds)
     title = f"### {id}\n\n**{STATEMENTS[id]}.** {SIGNS[verdict]} {verdict}{told and f', {told}'}"
@@ -159,6 +173,7 @@ def _claim(id: str, claim: Mapping[str, Any], seeds: Mapping[str, SeedResult]) -
             claim["agents"] if claim["ideal"] is None else claim["ideal"]
         ),
         **{who: number_text(value) for who, value in beside(claim.get("control"), claim.get("ceiling")).items()},
+        **trained_again(id, again),
         "the paper": claim["paper"] or NOTHING,
         "rule": claim["decided_by"],
     }
@@ -170,18 +185,3 @@ def _number(claim: Mapping[str, Any], brief: bool = False) -> str:
     if brief:
         return f"**{number_text(claim['value'])}** {claim['unit'].split(',')[0]}"
     return f"**{measured(claim['value'], claim['interval'])}** {claim['unit']}"
-
-
-def measured(value: float | str | None, interval: Sequence[float | str | None] | None) -> str:
-    """`0.163 [0.123, 0.203]`: the value and, where there is one, its 95% interval."""
-    if not interval or any(end is None or end != end for end in interval):
-        return number_text(value)
-    return f"{number_text(value)} [{number_text(interval[0])}, {number_text(interval[1])}]"
-
-
-def number_text(value: float | str | None) -> str:
-    """Counts and certainties without digits that say nothing: 6, not 6.000; small numbers with some that do."""
-    if value is None or value != value:
-        return NOTHING
-    value = float(value)  # in JSON, infinity is a word
-    return plain(value, 0 if float(value).is_integer() else 4 if abs(value) < 0.01 else 3)

@@ -4,6 +4,12 @@
 
 A seed decides which agents and levels are drawn, on one kind of device: a CPU and a GPU draw others. So each result is
 kept with its command and its device, and with digests of the observers that it is about.
+
+docs/retrained.json is the same of observers that were trained again, from another seed of training:
+
+    tomnet run false-beliefs --preset full --seed 1 --out again
+    tomnet evaluate false-beliefs --model again --json > again.json
+    tomnet results again.json --seeds docs/retrained.json
 """
 
 import dataclasses
@@ -16,10 +22,11 @@ from ..experiments.registry import EXPERIMENTS
 from ..support.errors import BadFile
 from ..support.json_files import read_json, write_json
 from ..support.typed_json import Misfit, from_json
+from .measured import measured
 from .pages import DOCS
 
 FORMAT, VERSION = "tomnet seeds", 1
-SEEDS = DOCS / "seeds.json"
+SEEDS, RETRAINED = DOCS / "seeds.json", DOCS / "retrained.json"
 NOT_MEASURED = "not measured"
 
 
@@ -57,6 +64,11 @@ class Seeds:
         if kept is None or not observers or kept.observers != observers:
             return {}
         return dict(sorted(kept.seeds.items(), key=lambda item: int(item[0])))
+
+    def of_others(self, experiment: str, observers: Mapping[str, str], seed: int) -> SeedResult | None:
+        """What came, with the same seed, of other observers of the experiment than those."""
+        kept = self.experiments.get(experiment)
+        return None if kept is None or kept.observers == observers else kept.seeds.get(str(seed))
 
 
 def read_seeds(path: Path) -> Seeds:
@@ -116,6 +128,14 @@ def _seed_result(name: str, results: Mapping[str, Any]) -> SeedResult:
 
 
 # --- In words
+
+
+def trained_again(id: str, again: SeedResult | None) -> dict[str, str]:
+    """The same claim of observers trained from another seed; nothing where there are none."""
+    if again is None or id not in again.claims:
+        return {}
+    claim = again.claims[id]
+    return {"trained again, from another seed": f"{claim.verdict}, {measured(claim.value, claim.interval)}"}
 
 
 def on_seeds(id: str, verdict: str, seeds: Mapping[str, SeedResult]) -> str:
