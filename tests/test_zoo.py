@@ -56,7 +56,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def result():
-    row = replace(heads(0.5)["action"], network=Estimate(1.25, 1.2, 1.3, 500), no_past=1.5)
+    row = replace(heads(0.5)["action"], observer=Estimate(1.25, 1.2, 1.3, 500), no_past=1.5)
     tables = replace(hand_made(NAME).tables, comparison={"2d": {"action": row}})
     claims = [Claim("G1", "It predicts", "partly", 0.5, (0.4, 0.6), "share", "≥ 0.9", ideal=1.0)]
     environment = {"agents": 500, "device": "abacus", "cores": 2, "commit": "abc"}

@@ -66,7 +66,7 @@ def test_agents_are_met_as_in_appendix_a(preset):
         assert (spec.observer.embedding, spec.observer.objects) == (8, 5)
         assert spec.reuse <= spec.encounter_spec.max_past + 1
     assert bottleneck.observer == replace(both.observer, bottleneck=True)
-    assert bottleneck.training == replace(both.training, beta=0.01)
+    assert bottleneck.training == replace(both.training, beta=0.01, reduction="mean")
     assert bottleneck.training.anneal == 0.25  # 500 thousand of 2 million steps
 
 

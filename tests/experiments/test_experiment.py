@@ -172,9 +172,9 @@ def test_what_is_not_a_number_survives_its_file():
 
 def test_a_result_that_does_not_fit_names_the_field_in_one_line(tmp_path):
     plain = hand_made("goal-inference").to_json()
-    plain["tables"]["comparison"]["8d"]["action"]["network"]["mean"] = "much"
+    plain["tables"]["comparison"]["8d"]["action"]["observer"]["mean"] = "much"
     write_json(tmp_path / RESULT, plain)
-    where = "tables.comparison.8d.action.network.mean should be a number, not 'much'"
+    where = "tables.comparison.8d.action.observer.mean should be a number, not 'much'"
     with pytest.raises(BadFile, match=f"{RESULT}: holds no result of goal-inference: {where}$"):
         load_result(tmp_path)
 

@@ -43,7 +43,7 @@ def test_a_run_decides_no_claim_and_is_drawn(result):
 
 def test_with_all_in_sight_nothing_is_lost_and_with_all_steps_missed_everything(result):
     tables = result.tables
-    assert tables.all_seen.network.cost.mean == tables.all_seen.ideal.cost.mean == 0
+    assert tables.all_seen.observer.cost.mean == tables.all_seen.ideal.cost.mean == 0
     (missed,) = tables.curves["missed"]
     assert missed.severity == 1
     assert missed.scores.ideal.loss.mean == pytest.approx(tables.nothing_seen.loss.mean, abs=0.2)

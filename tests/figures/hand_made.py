@@ -99,7 +99,7 @@ def goal_inference_tables() -> goal_inference.Tables:
         comparison={"2d": heads(0.85), "8d": heads(0.87)},
         apart={head: around(-0.02) for head in GOALS},
         example=goal_inference.Example(
-            past=TRIP, query=QUERY, action_taken=1, eaten=0, successor_taken=even, network=seen, ideal=seen
+            past=TRIP, query=QUERY, action_taken=1, eaten=0, successor_taken=even, observer=seen, ideal=seen
         ),
     )
 
@@ -109,7 +109,7 @@ def partial_observers_tables() -> partial_observers.Tables:
         return partial_observers.Score(around(loss), around(1 - loss / 3), around(loss - 0.4))
 
     def scores(worse: float) -> partial_observers.Scores:
-        return partial_observers.Scores(network=score(0.5 + worse), ideal=score(0.4 + worse / 2))
+        return partial_observers.Scores(observer=score(0.5 + worse), ideal=score(0.4 + worse / 2))
 
     return partial_observers.Tables(
         all_seen=scores(0.0),

@@ -11,12 +11,12 @@ from tomnet.zoo import names
 def test_every_pretrained_observer_says_what_it_met(name):
     domain = tomnet.load(name).domain
     assert domain is not None
-    false_beliefs = name.startswith(("false-beliefs", "unseen-swaps", "explicit-beliefs"))
-    subgoal, most_walls = (True, 66) if false_beliefs else (False, 44)
+    deep = name.startswith(("deep-rl-agents", "false-beliefs", "unseen-swaps", "explicit-beliefs"))
+    subgoal, most_walls = (True, 66) if deep else (False, 44)
     assert (domain.objects, domain.subgoal, domain.swaps, domain.most_walls) == (
         4,
         subgoal,
-        false_beliefs and not name.endswith("no-swaps"),
+        deep and not name.endswith("no-swaps"),
         most_walls,
     )
 

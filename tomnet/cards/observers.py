@@ -202,21 +202,21 @@ def _losses(tables: Any, spec: ObserverSpec) -> str:
             named = {"all": tables.all_seen}
             named |= {f"{kind} {severity:g}": scores for (kind, severity), scores in tables.each().items()}
             rows = [
-                (name, *_with_interval(scores.network.loss), number_text(scores.ideal.loss.mean))
+                (name, *_with_interval(scores.observer.loss), number_text(scores.ideal.loss.mean))
                 for name, scores in named.items()
             ]
             parts.append("What will be eaten, by how badly the past was seen")
-            parts.append(table(("seen", "network", "95% interval", "ideal observer"), rows))
+            parts.append(table(("seen", "ToMnet", "95% interval", "ideal observer"), rows))
     return "\n\n".join(["## Losses, in nats", *parts]) if parts else ""
 
 
 def _loss_table(heads: dict[str, Comparison]) -> str:
-    """The network's losses beside the ideal observer's."""
+    """ToMnet's losses beside the ideal observer's."""
     rows = [
-        (head, *map(number_text, (row.network.mean, row.ideal, row.no_past, row.captured.mean)))
+        (head, *map(number_text, (row.observer.mean, row.ideal, row.no_past, row.captured.mean)))
         for head, row in heads.items()
     ]
-    return table(("prediction", "network", "ideal observer", "no past", "captured"), rows)
+    return table(("prediction", "ToMnet", "ideal observer", "no past", "captured"), rows)
 
 
 def _with_interval(estimate: Estimate) -> tuple[str, str]:

@@ -31,8 +31,8 @@ from .analysis.comparison import (
     comparison_table,
     eats,
     exact,
+    learned,
     meets_goals,
-    network,
     weakest,
     without_past,
 )
@@ -79,7 +79,7 @@ class Example:
     action_taken: int
     eaten: int | None
     successor_taken: Float[np.ndarray, "gamma row col"]
-    network: ExamplePredictions
+    observer: ExamplePredictions
     ideal: ExamplePredictions
 
 
@@ -97,7 +97,7 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tabl
     ideal = InversePlanner.for_species(ideal_key, SPECIES, MAZE)
     _, best = exact(ideal, encounters)
     no_past = without_past(ideal, encounters)
-    observed = {name: network(observers[name], encounters)[1] for name in EMBEDDINGS}
+    observed = {name: learned(observers[name], encounters)[1] for name in EMBEDDINGS}
     tables = Tables(
         comparison={name: comparison_table(net, best, no_past) for name, net in observed.items()},
         apart=_apart(observed["2d"], observed["8d"], best, no_past),
@@ -133,7 +133,7 @@ def _example(encounters: Encounter, net: Observed, best: Observed) -> Example:
         action_taken=int(encounters.targets.action[chosen]),
         eaten=int(encounters.targets.consumption[chosen].argmax()) if eaten[chosen] else None,
         successor_taken=np.asarray(encounters.targets.successor[chosen]),
-        network=_example_predictions(net.predictions, chosen),
+        observer=_example_predictions(net.predictions, chosen),
         ideal=_example_predictions(best.predictions, chosen),
     )
 

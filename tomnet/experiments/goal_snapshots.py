@@ -27,8 +27,8 @@ from .analysis.comparison import (
     Comparison,
     comparison_table,
     exact,
+    learned,
     meets_goals,
-    network,
     seen_only,
     weakest,
     without_past,
@@ -72,7 +72,7 @@ class CurvePoint:
 
     past: int
     heads: dict[str, Comparison]  # empty where nothing was seen
-    network: Estimate
+    observer: Estimate
     ideal: Estimate
 
 
@@ -97,7 +97,7 @@ class Embeddings:
 @dataclasses.dataclass(frozen=True)
 class PolicyField:
     past: int
-    network: Float[np.ndarray, "cell 2"]  # resultant vectors of the policies, as (row, col) steps
+    observer: Float[np.ndarray, "cell 2"]  # resultant vectors of the policies, as (row, col) steps
     ideal: Float[np.ndarray, "cell 2"]
 
 
@@ -141,7 +141,7 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tabl
         known = float((likely.argmax(-1) == preferred).astype(float).mean())
         given_to_preferred.append(likely[np.arange(agents), preferred])
         for name, observer in observers.items():
-            character, net = network(observer, encounters)
+            character, net = learned(observer, encounters)
             points[name].append(character[:100])
             told = share_interval(nearest_neighbour_accuracy(character, preferred)) if past else None
             embedding[name].append(PreferenceReadOut(past, told, known))
@@ -180,7 +180,7 @@ def _field(observer: ToMnet, ideal: InversePlanner, encounters: Encounter, prefe
     fields = []
     for past in FIELD_PAST:
         seen = seen_only(first, past)
-        character, _ = network(observer, seen)
+        character, _ = learned(observer, seen)
         predictions = observer.predict(jnp.repeat(jnp.asarray(character), MAZE.cells, 0), every_cell(query))
         weights = ideal.posterior(seen.past, seen.past_real)
         exact_field = np.asarray(ideal.policy_field(weights, first.query))[0].reshape(MAZE.cells, -1)
@@ -228,9 +228,9 @@ def _claims(tables: Tables) -> list[Claim]:
         Claim(
             "G3",
             STATEMENTS["G3"],
-            verdict(none.network.low > chance + WELL_ABOVE, none.network.low > chance),
-            none.network.mean,
-            none.network.interval,
+            verdict(none.observer.low > chance + WELL_ABOVE, none.observer.low > chance),
+            none.observer.mean,
+            none.observer.interval,
             f"probability of the true action, N_past = 0 (chance {chance:g})",
             f"reproduced: interval above chance + {WELL_ABOVE}; partly: above chance",
             paper="Fig. 5b: “greater than chance”; no number in the text",

@@ -29,7 +29,7 @@ from .analysis.comparison import (
     comparison_table,
     eats,
     exact,
-    network,
+    learned,
     seen_only,
     without_past,
 )
@@ -63,7 +63,7 @@ def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
 class Subspecies:
     """How well greedy agents can be told from the others, as areas under the curve."""
 
-    network: Estimate  # from the embedding, by a read-out fitted on half the agents
+    observer: Estimate  # from the embedding, by a read-out fitted on half the agents
     ideal: float
 
 
@@ -81,7 +81,7 @@ class Trip:
     """After such a trip, the probability that the same object is eaten again; of the observers, if there were two."""
 
     episodes: int
-    network: Estimate
+    observer: Estimate
     ideal: Estimate
     happened: float
 
@@ -92,7 +92,7 @@ class Example:
 
     past: PlainEpisode
     query: PlainState
-    network: Float[np.ndarray, "cell object"]
+    observer: Float[np.ndarray, "cell object"]
     ideal: Float[np.ndarray, "cell object"]
 
 
@@ -115,7 +115,7 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tabl
     for past in N_PAST:
         encounters = seen_only(everything, past)
         weights, best = exact(ideal, encounters)
-        character, net = network(observer, encounters)
+        character, net = learned(observer, encounters)
         curve.append(
             CurvePoint(
                 past,
@@ -173,13 +173,13 @@ def _trips(
 def _example(observer: ToMnet, ideal: InversePlanner, encounters: Encounter, chosen: int) -> Example:
     one = pick(encounters, slice(chosen, chosen + 1))
     query = pick(one.query, 0)
-    character, _ = network(observer, one)
+    character, _ = learned(observer, one)
     predictions = observer.predict(jnp.repeat(jnp.asarray(character), MAZE.cells, 0), every_cell(query))
     weights = ideal.posterior(one.past, one.past_real)
     return Example(
         past=plain_episode(pick(one.past, (0, 0))),
         query=plain_state(query),
-        network=eats(predictions),
+        observer=eats(predictions),
         ideal=np.asarray(ideal.consumption_field(weights, one.query))[0].reshape(MAZE.cells, -1),
     )
 
@@ -187,15 +187,15 @@ def _example(observer: ToMnet, ideal: InversePlanner, encounters: Encounter, cho
 def _claims(tables: Tables) -> list[Claim]:
     told = tables.curve[1].subspecies
     assert told is not None  # one trajectory was seen
-    share = (told.network.mean - 0.5) / (told.ideal - 0.5)
-    surer_after_far = tables.trips["far"].network.mean - tables.trips["near"].network.mean
+    share = (told.observer.mean - 0.5) / (told.ideal - 0.5)
+    surer_after_far = tables.trips["far"].observer.mean - tables.trips["near"].observer.mean
     return [
         Claim(
             "G8",
             STATEMENTS["G8"],
             verdict(share >= TELLS and surer_after_far > SURER, share >= HALF_TELLS),
-            told.network.mean,
-            told.network.interval,
+            told.observer.mean,
+            told.observer.interval,
             "area under the curve for the subspecies, read out of the embedding after one trajectory",
             f"reproduced: at least {TELLS} of the ideal observer's lead over chance, and an object gone far for is "
             f"expected again more surely (by {SURER}) than a near one; partly: {HALF_TELLS} of the lead",

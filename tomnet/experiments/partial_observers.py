@@ -4,10 +4,10 @@
     tomnet run partial-observers --preset full
 
 The planners of section 3.2, each seen for one trajectory: steps are missed, actions mistaken for others, or objects
-seen only near the agent. The query is seen plainly, so that all that is lost is lost of the past. One network learns
+seen only near the agent. The query is seen plainly, so that all that is lost is lost of the past. One observer learns
 from trajectories seen in all of these ways; it is not told in which, the ideal observer is.
 
-Goal: curves of what it costs to see worse and worse, the network's beside the ideal observer's.
+Goal: curves of what it costs to see worse and worse, ToMnet's beside the ideal observer's.
 """
 
 import dataclasses
@@ -34,7 +34,7 @@ from ..observer.tomnet import ToMnet
 from ..support.progress import stage
 from ..support.streams import EVALUATION_STREAM, stream
 from ..world.gridworld import ACTIONS, MAZE
-from .analysis.comparison import Observed, network, without_past
+from .analysis.comparison import Observed, learned, without_past
 from .claims.claim import Claim
 from .claims.statistics import Estimate, mean_interval, share_interval
 from .experiment import ANY_PRESET, Experiment, ObserverSpec, Preset
@@ -72,7 +72,7 @@ class Score:
 
 @dataclasses.dataclass(frozen=True)
 class Scores:
-    network: Score
+    observer: Score
     ideal: Score
 
 
@@ -103,7 +103,7 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tabl
 
     def observed(view: KnownView) -> tuple[Observed, Observed]:
         seen = through(view_key, view, encounters)
-        _, net = network(observers[NAME], seen)
+        _, net = learned(observers[NAME], seen)
         return net, exact_behind(ideal_key, planner, view, seen)
 
     plain = observed(sees_all)

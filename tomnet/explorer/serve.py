@@ -5,7 +5,7 @@ import threading
 import time
 import webbrowser
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from ..support.errors import BadSetting, needs_extra
 from .app import make_app
@@ -47,10 +47,9 @@ def serve(port: int, *, browser: bool) -> None:
     print(f"tomnet explore: {address} (Ctrl-C stops it)", flush=True)
     if browser:
         threading.Timer(0.5, webbrowser.open, [address]).start()
-    try:
+    with suppress(KeyboardInterrupt):  # uvicorn passes it on once every connection is closed
         _server().run(sockets=[bound])
-    except KeyboardInterrupt:  # uvicorn passes it on once every connection is closed
-        print("tomnet explore: stopped")
+    print("tomnet explore: stopped")
 
 
 @contextmanager

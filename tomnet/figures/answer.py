@@ -50,7 +50,7 @@ def _bars(place: SubFigure, said: Answer) -> None:
     every = np.atleast_1d(place.subplots(1, len(heads), sharey=True))
     for axes, head in zip(every, heads, strict=True):
         told = getattr(said, head)
-        axes.bar(range(len(told)), told.array, width=0.7, color=style.NETWORK)
+        axes.bar(range(len(told)), told.array, width=0.7, color=style.TOMNET)
         ticks = style.ACTION_SIGNS if head == "action" else told.names
         axes.set_xticks(range(len(told)), ticks)
         axes.set(title="next action" if head == "action" else "taken", ylim=(0, 1), yticks=[0, 0.5, 1])

@@ -59,9 +59,9 @@ def _draw(place: SubFigure) -> None:
         (27.2, "query state", style.IDEAL),
     ):
         axes.text(x, 0.1, text, ha="center", va="bottom", fontsize=7.5, color=colour)
-    _box(axes, (1, 11.2, 7.6, 3.4), "character\nnet", style.NETWORK)
+    _box(axes, (1, 11.2, 7.6, 3.4), "character\nnet", style.TOMNET)
     _box(axes, (11.8, 11.2, 7.6, 3.4), "mental\nnet", LATER)
-    _box(axes, (1, 19.8, 32, 4.2), "prediction net", style.NETWORK)
+    _box(axes, (1, 19.8, 32, 4.2), "prediction net", style.TOMNET)
     _arrow(axes, (4.8, 9.4), (4.8, 11.2))
     _arrow(axes, (15.6, 8.6), (15.6, 11.2), LATER)
     _arrow(axes, (4.8, 14.6), (4.8, 19.8))

@@ -13,7 +13,7 @@ from .gridworld import draw_occupancy, draw_query, draw_trajectory
 from .panels import Panel, Panels
 
 NETS = {"char": "character net", "mental": "mental net", "both": "both"}
-NET_COLOURS = {"char": style.SKY_BLUE, "mental": style.GREEN, "both": style.NETWORK}
+NET_COLOURS = {"char": style.SKY_BLUE, "mental": style.GREEN, "both": style.TOMNET}
 HEAD_NAMES = {"action": "next action", "consumption": "consumption", "successor": "successor maps"}
 SHOWN_GAMMA = -1  # the longest-sighted map
 

@@ -22,7 +22,7 @@ SIDES = {"in_view": "swap in view", "out_of_view": "swap out of view"}
 COSTS = {
     "truth": ("forecast of the truth", "P", style.ORANGE, True),
     "control": (*CONTROL, True),
-    "observer": ("ToMnet", "o", style.NETWORK, True),
+    "observer": ("ToMnet", "o", style.TOMNET, True),
     "entropy": ("agents' own entropy", "D", style.IDEAL, False),
 }
 
@@ -117,7 +117,7 @@ def _costs(place: SubFigure, tables: Tables) -> None:
     for shift, (cost, (label, marker, colour, filled)) in zip((-0.24, -0.08, 0.08, 0.24), COSTS.items()):
         mark = {} if filled else {"markerfacecolor": "white"}
         costs = columns[cost]
-        style.network_points(axes, x + shift, costs, colour=colour, marker=marker, **mark)
+        style.tomnet_points(axes, x + shift, costs, colour=colour, marker=marker, **mark)
         handles.append(style.sign(label, marker, colour, filled=filled))
     axes.set_xticks(x, [style.condition_name(row.condition) for row in rows])
     axes.set(ylabel="nats, all objects")

@@ -91,7 +91,7 @@ def _drops(place: SubFigure, table: TurningTable) -> None:
         shade_view(axes, table.reach)
         drops = [_in_percent(row.of(who)["drop"]) for row in rows]
         axes.bar(far, style.means(drops), width=0.6, color=style.tint(COLOURS[who], 0.45), zorder=1)
-        style.network_points(axes, far, drops, colour=COLOURS[who])
+        style.tomnet_points(axes, far, drops, colour=COLOURS[who])
         axes.axhline(0, color=style.QUIET, linewidth=0.6)
         axes.set_title(title, fontsize=7.5)
         axes.set_ylabel("$\\Delta\\pi_L$, %")
@@ -111,7 +111,7 @@ def _turning(place: SubFigure, table: TurningTable) -> None:
     for shift, (who, title) in zip((-0.08, 0.08), WHO.items()):
         marker = "o" if who == "observer" else "D"
         mine = [row.of(who)["no_swap"] for row in table.by_distance]
-        style.network_points(axes, far + shift, mine, colour=COLOURS[who], marker=marker)
+        style.tomnet_points(axes, far + shift, mine, colour=COLOURS[who], marker=marker)
         handles.append(style.sign(title, marker, COLOURS[who]))
     axes.set(ylim=(-0.03, 1.03), xlabel=ACROSS, ylabel="probability", xticks=far)
     axes.set_xlim(0.5, far[-1] + 0.5)
@@ -119,13 +119,13 @@ def _turning(place: SubFigure, table: TurningTable) -> None:
 
 
 def _policies(place: SubFigure, natural: dict[str, Curves], control: dict[str, Curves]) -> None:
-    both = side_by_side(place, natural, [("5x5", "policy", "o", style.NETWORK)])
+    both = side_by_side(place, natural, [("5x5", "policy", "o", style.TOMNET)])
     label, marker, colour = CONTROL
     series(both[1], control["5x5"], "observer", "policy", marker=marker, colour=colour, shift=0.12)
     from_zero(*both)
     for axes in both:
         shade_view(axes, natural["5x5"].reach)
-    handles = [style.sign("ToMnet", "o", style.NETWORK, line=True), style.sign(label, marker, colour, line=True)]
+    handles = [style.sign("ToMnet", "o", style.TOMNET, line=True), style.sign(label, marker, colour, line=True)]
     place.legend(handles=handles, loc="outside lower center", ncols=len(handles))
 
 

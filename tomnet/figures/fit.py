@@ -14,10 +14,10 @@ SIGNS = {  # colour, mark, filled or not
     "nearest": (style.NO_PAST, "v", True),
     "favourite so far": (style.ORANGE, "s", True),
     "inverse planner": (style.IDEAL, "D", False),
-    "network": (style.NETWORK, "o", True),
+    "network": (style.TOMNET, "o", True),
     "mixture": (style.PURPLE, "P", True),
 }
-PART_SIGNS = {"training": (style.NO_PAST, "."), "validation": (style.NO_PAST, "x"), "test": (style.NETWORK, "o")}
+PART_SIGNS = {"training": (style.NO_PAST, "."), "validation": (style.NO_PAST, "x"), "test": (style.TOMNET, "o")}
 APART = 0.07  # marks of observers beside each other, in steps of the axis
 SMALLEST, LARGEST = 5, 60  # marks of a bin, in square points: of one that is empty, and of one that holds all
 ROOM = 0.04  # beyond the ends of an axis, so that no mark is cut off

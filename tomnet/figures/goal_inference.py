@@ -65,15 +65,15 @@ def _levels(place: SubFigure, example: Example) -> None:
 
 def _bars(place: SubFigure, example: Example) -> None:
     actions, objects = place.subplots(1, 2, sharey=True)
-    net, ideal = example.network, example.ideal
+    net, ideal = example.observer, example.ideal
     x = np.arange(len(ACTIONS))
-    actions.bar(x, net.action, width=0.7, color=style.NETWORK)
+    actions.bar(x, net.action, width=0.7, color=style.TOMNET)
     style.ideal_marks(actions, x, ideal.action)
     actions.set_xticks(x, style.ACTION_SIGNS)
     actions.set(title="next action", ylabel="probability", ylim=(0, 1.2), yticks=[0, 0.5, 1])
     _happened(actions, example.action_taken, net.action, ideal.action)
     kinds = range(len(net.consumption))
-    objects.bar(kinds, net.consumption, width=0.7, color=style.NETWORK)
+    objects.bar(kinds, net.consumption, width=0.7, color=style.TOMNET)
     style.ideal_marks(objects, kinds, ideal.consumption)
     style.object_ticks(objects, kinds)
     objects.set(title="object eaten")
@@ -91,7 +91,7 @@ def _happened(axes: Axes, which: int, *heights: list[float]) -> None:
 
 def _successor(place: SubFigure, example: Example) -> None:
     columns = {
-        "ToMnet": example.network.successor,
+        "ToMnet": example.observer.successor,
         "ideal observer": example.ideal.successor,
         "what happened": example.successor_taken,
     }
@@ -115,7 +115,7 @@ def losses(place: SubFigure, observers: dict[str, dict[str, Comparison]]) -> Non
             axes.plot(ends, [line, line], color=style.GRID, linewidth=3, solid_capstyle="butt", zorder=1)
             axes.plot(ends[0], line, "x", color=style.NO_PAST, markersize=5, zorder=2)
             style.ideal_marks(axes, ends[1], line)
-            axes.plot(row.network.mean, line, "o", color=style.NETWORK, markersize=5, zorder=5)
+            axes.plot(row.observer.mean, line, "o", color=style.TOMNET, markersize=5, zorder=5)
             axes.annotate(
                 style.percent_between(row.captured),
                 (1, line),
@@ -124,7 +124,7 @@ def losses(place: SubFigure, observers: dict[str, dict[str, Comparison]]) -> Non
                 textcoords="offset points",
                 va="center",
                 fontsize=7.5,
-                color=style.NETWORK,
+                color=style.TOMNET,
             )
         axes.set_yticks(range(len(observers)), [dimensions(name) for name in observers])
         axes.set_ylim(len(observers) - 0.5, -0.6)
@@ -144,7 +144,7 @@ def dimensions(observer: str) -> str:
 
 def captions(tables: Tables) -> dict[str, str]:
     shares = "; ".join(
-        f"{name}: {style.percent(row.captured.mean)}, loss {style.plain(row.network.mean)} against "
+        f"{name}: {style.percent(row.captured.mean)}, loss {style.plain(row.observer.mean)} against "
         f"{style.plain(row.ideal)} for the ideal observer and {style.plain(row.no_past)} without a past"
         for name, row in ((HEAD_TITLES[head], tables.comparison["2d"][head]) for head in HEAD_TITLES)
     )
@@ -163,6 +163,6 @@ def _expected(example: Example) -> str:
         return "this agent eats nothing; what ToMnet and the ideal observer expect of it"
     return (
         f"ToMnet gives the object that this agent then eats ({LETTERS[eaten]}) a probability of "
-        f"{style.plain(example.network.consumption[eaten], 2)}, the ideal observer "
+        f"{style.plain(example.observer.consumption[eaten], 2)}, the ideal observer "
         f"{style.plain(example.ideal.consumption[eaten], 2)}"
     )

@@ -17,9 +17,9 @@ from .gridworld import draw_policy_arrows, draw_query, draw_trajectory
 from .panels import Panel, Panels
 
 OBSERVERS = {"all-heads": "all heads", "action-only": "action head only"}
-OBSERVER_SIGNS = {"all-heads": ("o", style.NETWORK), "action-only": ("s", style.SKY_BLUE)}
+OBSERVER_SIGNS = {"all-heads": ("o", style.TOMNET), "action-only": ("s", style.SKY_BLUE)}
 HEAD_SIGNS = {
-    "action": ("o", style.NETWORK),
+    "action": ("o", style.TOMNET),
     "consumption": ("s", style.GREEN),
     "successor": ("^", style.PURPLE),
 }
@@ -92,7 +92,7 @@ def _curve(place: SubFigure, curve: list[CurvePoint]) -> None:
     low, high = np.array([each.interval for each in ideal]).T
     axes.fill_between(x, low, high, color=style.IDEAL, alpha=0.1, linewidth=0)
     style.ideal_line(axes, x, style.means(ideal))
-    style.network_points(axes, x, [point.network for point in curve])
+    style.tomnet_points(axes, x, [point.observer for point in curve])
     style.reference(axes, 1 / len(ACTIONS), "chance")
     axes.set(ylim=(0, None), xlabel="snapshots seen, $N_{past}$", ylabel="probability of true action", xticks=x)
     style.legend_above(axes, [style.NETWORK_SIGN, style.IDEAL_LINE])
@@ -101,7 +101,7 @@ def _curve(place: SubFigure, curve: list[CurvePoint]) -> None:
 def _fields(place: SubFigure, field: Field) -> None:
     grid = place.subplots(2, len(field.fields))
     for col, one in enumerate(field.fields):
-        draw_policy_arrows(grid[0, col], field.query, one.network, title=f"$N_{{past}}$ = {one.past}")
+        draw_policy_arrows(grid[0, col], field.query, one.observer, title=f"$N_{{past}}$ = {one.past}")
         draw_policy_arrows(grid[1, col], field.query, one.ideal, colour=style.IDEAL)
     for axes, name in zip(grid[:, 0], ("ToMnet", "ideal observer"), strict=True):
         axes.set_ylabel(name)
@@ -141,7 +141,7 @@ def _accuracy(place: SubFigure, embedding: dict[str, list[PreferenceReadOut]], o
         told = {row.past: row.accuracy for row in rows if row.accuracy}  # who was never seen cannot be told
         marker, colour = OBSERVER_SIGNS[observer]
         x = np.array(list(told), float) + 0.24 * step - 0.12  # side by side, so that neither hides the other
-        style.network_points(axes, x, list(told.values()), colour=colour, marker=marker)
+        style.tomnet_points(axes, x, list(told.values()), colour=colour, marker=marker)
         handles.append(style.sign(OBSERVERS[observer], marker, colour))
     rows = next(iter(embedding.values()))
     style.ideal_line(axes, [row.past for row in rows], [row.ideal for row in rows])
@@ -161,7 +161,7 @@ def _captured(place: SubFigure, curve: list[CurvePoint]) -> None:
     for step, (head, (marker, colour)) in enumerate(HEAD_SIGNS.items()):
         shares = {row.past: row.heads[head].captured for row in curve if head in row.heads}
         x = np.array(list(shares), float) + 0.15 * (step - 1)  # side by side, so that no interval hides another
-        style.network_points(axes, x, list(shares.values()), colour=colour, marker=marker)
+        style.tomnet_points(axes, x, list(shares.values()), colour=colour, marker=marker)
         handles.append(style.sign(head, marker, colour))
     goals = sorted({row.goal for one in curve for row in one.heads.values()})
     style.reference(axes, 1.0, "ideal", outside=True)
@@ -188,7 +188,7 @@ def captions(tables: Tables) -> dict[str, str]:
         "figure-5": (
             "Goal-driven agents, known from snapshots. An arrow is the move expected from its cell, longer where it is "
             "surer; the agent was chosen without a look at ToMnet (a, c). The true action is given a probability of "
-            f"{style.plain(none.network.mean)} with no snapshot and {style.plain(most.network.mean)} "
+            f"{style.plain(none.observer.mean)} with no snapshot and {style.plain(most.observer.mean)} "
             f"with {most.past}; the ideal observer's are {style.plain(none.ideal.mean)} and "
             f"{style.plain(most.ideal.mean)} (b). From the 2-D embedding the preferred object is told with an "
             f"accuracy of {told} after {most.past} snapshots, the ideal observer knows it in "

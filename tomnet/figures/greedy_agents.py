@@ -67,15 +67,15 @@ def _maps(place: SubFigure, example: Example) -> None:
     grid = place.subplots(2, 2)
     draw_trajectory(grid[0, 0], example.past, title="past trajectory")
     draw_query(grid[0, 1], example.query, title="new level")
-    draw_expected_objects(grid[1, 0], example.query, example.network, title="ToMnet expects")
+    draw_expected_objects(grid[1, 0], example.query, example.observer, title="ToMnet expects")
     draw_expected_objects(grid[1, 1], example.query, example.ideal, title="ideal observer expects")
 
 
 def _trips(place: SubFigure, trips: dict[str, Trip]) -> None:
     axes = place.subplots()
     rows = [trips[trip] for trip in TRIPS]
-    x, net, ideal = np.arange(len(rows)), [row.network for row in rows], [row.ideal for row in rows]
-    axes.bar(x, style.means(net), width=0.45, color=style.NETWORK)
+    x, net, ideal = np.arange(len(rows)), [row.observer for row in rows], [row.ideal for row in rows]
+    axes.bar(x, style.means(net), width=0.45, color=style.TOMNET)
     quiet = {"fmt": "none", "elinewidth": 0.9, "zorder": 3}
     axes.errorbar(x, style.means(net), style.whiskers(net), ecolor="#7FB8D8", **quiet)
     axes.errorbar(x + 0.32, style.means(ideal), style.whiskers(ideal), ecolor=style.IDEAL, **quiet)
@@ -91,7 +91,7 @@ def _areas(place: SubFigure, curve: list[CurvePoint]) -> None:
     told = {point.past: point.subspecies for point in curve if point.subspecies}
     x, areas = list(told), list(told.values())
     style.ideal_line(axes, x, [area.ideal for area in areas])
-    style.network_points(axes, x, [area.network for area in areas])
+    style.tomnet_points(axes, x, [area.observer for area in areas])
     style.reference(axes, 0.5, "chance")
     axes.set(ylim=(0.4, 1.03), xlabel="past episodes, $N_{past}$", ylabel="area under the curve", xticks=x)
     style.legend_above(axes, [style.NETWORK_SIGN, style.IDEAL_LINE])
@@ -102,13 +102,13 @@ def captions(tables: Tables) -> dict[str, str]:
     shown = ", ".join(letter for letter, trip in zip("ab", TRIPS, strict=True) if examples[trip] is not None)
     cells = f"Each cell shows the object most likely to be eaten from there ({shown}). " if shown else ""
     told = next(point.subspecies for point in tables.curve if point.past == 1)
-    area, best = (told.network.mean, told.ideal) if told else (None, None)
+    area, best = (told.observer.mean, told.ideal) if told else (None, None)
 
     def sure(trip: str) -> str:
         row = trips[trip]
         return (
             f"after a {TRIPS[trip]} ToMnet expects the same object again with "
-            f"{style.plain(row.network.mean, 2)} (ideal observer {style.plain(row.ideal.mean, 2)}, it "
+            f"{style.plain(row.observer.mean, 2)} (ideal observer {style.plain(row.ideal.mean, 2)}, it "
             f"happened in {style.plain(row.happened, 2)})"
         )
 

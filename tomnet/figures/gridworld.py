@@ -17,13 +17,13 @@ from matplotlib.patches import Circle, FancyArrowPatch, Rectangle
 from ..experiments.analysis.examples import PlainEpisode, PlainState
 from ..world.gridworld import MOVES
 from ..world.levels import LETTERS
-from .style import BLUE, GRID, HAPPENED, IDEAL, NETWORK, OBJECTS, VERMILLION, WALL, number, object_colour, tint
+from .style import BLUE, GRID, HAPPENED, IDEAL, OBJECTS, TOMNET, VERMILLION, WALL, number, object_colour, tint
 
 State = TypeVar("State", PlainState, PlainEpisode)
 SUBGOAL = len(OBJECTS)  # it comes after the four objects
 SURELY_NOTHING = 0.02  # below this, from a cell without a way out, no object is worth naming
 OCCUPANCY = LinearSegmentedColormap.from_list(
-    "occupancy", ["white", *(tint(NETWORK, s) for s in (0.35, 0.7, 1.0)), "#00304D"]
+    "occupancy", ["white", *(tint(TOMNET, s) for s in (0.35, 0.7, 1.0)), "#00304D"]
 )
 NEVER_SEEN, SEEN_BEFORE = "#A8A8A8", "#DDDDDD"  # light enough for walls to stand out from
 FAINTEST_BELIEF = 0.003  # what remains below is spread too thin to be seen
@@ -162,7 +162,7 @@ def draw_trajectory(axes: Axes, episode: PlainEpisode, *, title: str = "", width
     axes.plot(cols[0], rows[0], "o", color=HAPPENED, markersize=3.5, zorder=7, path_effects=halo)
 
 
-def draw_policy_arrows(axes: Axes, state: PlainState, arrows, *, colour=NETWORK, title: str = "") -> None:
+def draw_policy_arrows(axes: Axes, state: PlainState, arrows, *, colour=TOMNET, title: str = "") -> None:
     """The resultant vector of a policy, in (row, col) steps, wherever an agent can stand."""
     draw_level(axes, state, title=title)
     size = len(state.walls)

@@ -72,8 +72,8 @@ def _losses(by: str, named: dict[str, dict[str, Comparison]]) -> NumberTable:
 
 
 def _measured(row: Comparison) -> tuple[str, ...]:
-    losses = (plain(row.network.mean), plain(row.ideal), plain(row.no_past))
-    accuracies = (percent_between(each) if each else NOTHING for each in (row.network_accuracy, row.ideal_accuracy))
+    losses = (plain(row.observer.mean), plain(row.ideal), plain(row.no_past))
+    accuracies = (percent_between(each) if each else NOTHING for each in (row.observer_accuracy, row.ideal_accuracy))
     return (*losses, percent_between(row.captured), percent(row.goal), *accuracies)
 
 
@@ -95,8 +95,8 @@ def _seen_badly(tables: partial_observers.Tables) -> NumberTable:
     rows = tuple(
         (
             name,
-            *(_with_interval(score.loss) for score in (scores.network, scores.ideal)),
-            *(percent_between(score.accuracy) for score in (scores.network, scores.ideal)),
+            *(_with_interval(score.loss) for score in (scores.observer, scores.ideal)),
+            *(percent_between(score.accuracy) for score in (scores.observer, scores.ideal)),
         )
         for name, scores in named.items()
     )

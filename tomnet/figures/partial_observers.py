@@ -81,7 +81,7 @@ def _curve(axes: Axes, x: np.ndarray, everything: list[Scores], measure: str) ->
     low, high = np.array([each.interval for each in ideal]).T
     axes.fill_between(x, low, high, color=style.IDEAL, alpha=0.1, linewidth=0)
     style.ideal_line(axes, x, style.means(ideal))
-    style.network_points(axes, x, estimates("network"))
+    style.tomnet_points(axes, x, estimates("observer"))
 
 
 def captions(tables: Tables) -> dict[str, str]:
@@ -90,16 +90,17 @@ def captions(tables: Tables) -> dict[str, str]:
 
     worst = {kind: points[-1].scores for kind, points in tables.curves.items()}
     told = "; ".join(
-        f"{KINDS[kind].worst}, {costs(each.network)} to ToMnet and {costs(each.ideal)} to the ideal observer ({letter})"
+        f"{KINDS[kind].worst}, {costs(each.observer)} to ToMnet and "
+        f"{costs(each.ideal)} to the ideal observer ({letter})"
         for letter, (kind, each) in zip("abc", worst.items(), strict=True)
     )
-    network, ideal = tables.all_seen.network.loss.mean, tables.all_seen.ideal.loss.mean
+    learned, ideal = tables.all_seen.observer.loss.mean, tables.all_seen.ideal.loss.mean
     return {
         "figure-S1": (
             "Goal-driven agents, seen badly for one trajectory, and the object that each then takes on a new level, "
-            f"which is seen plainly. With all in sight, the loss is {style.plain(network)} nats for ToMnet and "
+            f"which is seen plainly. With all in sight, the loss is {style.plain(learned)} nats for ToMnet and "
             f"{style.plain(ideal)} for the ideal observer; with nothing seen, "
             f"{style.plain(tables.nothing_seen.loss.mean)}. What it costs to see as badly as was tried: {told}. One "
-            "network for all, not told how it sees; the ideal observer is. Bars and shades: 95% intervals over agents."
+            "observer for all, not told how it sees; the ideal observer is. Bars and shades: 95% intervals over agents."
         )
     }

@@ -100,7 +100,7 @@ def _predictions(place: SubFigure, example: Example) -> None:
     for axes, (observer, predicted) in zip(both, example.predictions.items(), strict=True):
         alpha = float(alpha_of(observer))
         x = range(len(predicted))
-        axes.bar(x, predicted, width=0.7, color=style.NETWORK)
+        axes.bar(x, predicted, width=0.7, color=style.TOMNET)
         style.ideal_marks(axes, x, [bayes_predictive(alpha, seen, action) for action in x])
         axes.set_xticks(x, style.ACTION_SIGNS)
         axes.set(ylim=(0, 1.05), title=f"trained on α = {alpha:g}")
@@ -119,7 +119,7 @@ def _likelihood(place: SubFigure, rows: list[Likelihood]) -> None:
     for seen, shade in zip(counts, shades, strict=True):
         style.ideal_line(axes, alphas, (alphas + seen) / (len(ACTIONS) * alphas + seen))
         mine = {row.alpha: row.probability for row in rows if row.past == seen}
-        style.network_points(axes, list(mine), list(mine.values()), colour=shade)
+        style.tomnet_points(axes, list(mine), list(mine.values()), colour=shade)
     axes.set(xscale="log", ylim=(0, 1.05), xlabel="α of the species", ylabel="probability of that action")
     axes.set_xticks(species, [f"{alpha:g}" for alpha in species])
     handles = [
@@ -154,7 +154,7 @@ def _cross_species(place: SubFigure, rows: list[CrossSpecies]) -> None:
         mine = [row for row in rows if row.trained == observer]
         x = [row.tested for row in mine]
         style.ideal_line(axes, x, [row.bayes for row in mine], color=colours[observer])
-        style.network_points(axes, x, [row.kl for row in mine], colour=colours[observer], marker=marker)
+        style.tomnet_points(axes, x, [row.kl for row in mine], colour=colours[observer], marker=marker)
         named = observer if observer == "mixture" else f"α = {alpha_of(observer)}"
         handles.append(style.sign(named, marker, colours[observer], line=True))
     axes.set(xscale="log", xlabel="α of the agents tested on", ylabel="KL(true ‖ predicted), nats")
@@ -177,7 +177,7 @@ def _bayes_divergence(place: SubFigure, rows: list[BayesDivergence]) -> None:
     for step, (past, shade, marker) in enumerate(zip(counts, shades, SERIES_MARKERS, strict=False)):
         mine = [row for row in rows if row.past == past]
         x = [observers.index(row.observer) + 0.18 * (step - (len(counts) - 1) / 2) for row in mine]
-        style.network_points(axes, x, [row.kl for row in mine], colour=shade, marker=marker)
+        style.tomnet_points(axes, x, [row.kl for row in mine], colour=shade, marker=marker)
     axes.set(yscale="log", xlabel="α of the species", ylabel="KL(Bayes ‖ ToMnet), nats")
     axes.set_ylim(top=max(axes.get_ylim()[1], 3 * BAYES_OPTIMAL))
     style.reference(axes, BAYES_OPTIMAL, f"goal {BAYES_OPTIMAL}", outside=True)

@@ -93,7 +93,7 @@ def _truth(axes: Axes, cell: int, size: int) -> None:
 
 
 def _prediction(axes: Axes, story: Story) -> None:
-    _outlook(axes, story, story.swap.predicted_successor, story.swap.predicted_policy, style.NETWORK)
+    _outlook(axes, story, story.swap.predicted_successor, story.swap.predicted_policy, style.TOMNET)
 
 
 def _then(axes: Axes, story: Story) -> None:

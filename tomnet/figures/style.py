@@ -1,6 +1,6 @@
 """One style for every figure: colours that the colour-blind can tell apart, the same sign for the same thing.
 
-The network is always blue and filled, the ideal observer always dark and open (or a thin line), what the
+ToMnet is always blue and filled, the ideal observer always dark and open (or a thin line), what the
 agent then did always vermillion, and what can be said without any past always grey.
 """
 
@@ -24,7 +24,7 @@ Colour = str | tuple[float, float, float]
 ORANGE, SKY_BLUE, GREEN = "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 
-NETWORK, IDEAL, HAPPENED, NO_PAST = BLUE, "#1A1A1A", VERMILLION, "#8A8A8A"
+TOMNET, IDEAL, HAPPENED, NO_PAST = BLUE, "#1A1A1A", VERMILLION, "#8A8A8A"
 OBJECTS = (ORANGE, SKY_BLUE, GREEN, PURPLE)
 WALL, GRID, QUIET = "#4D4D4D", "#E4E4E4", "#666666"
 
@@ -84,8 +84,8 @@ def tint(colour: str, strength: float) -> tuple[float, float, float]:
 
 
 def blues(count: int) -> list[tuple[float, float, float]]:
-    """From light to the network's blue, for a series such as N_past."""
-    return [tint(NETWORK, strength) for strength in np.linspace(0.4, 1, count)]
+    """From light to ToMnet's blue, for a series such as N_past."""
+    return [tint(TOMNET, strength) for strength in np.linspace(0.4, 1, count)]
 
 
 def graded(count: int) -> list[tuple[float, float, float]]:
@@ -109,10 +109,10 @@ def whiskers(estimates: Sequence[Estimate]) -> np.ndarray:
     return np.maximum(np.nan_to_num([down, up]), 0)
 
 
-def network_points(
-    axes: Axes, x, estimates: Sequence[Estimate], *, colour: Colour = NETWORK, marker: str = "o", **kwargs
+def tomnet_points(
+    axes: Axes, x, estimates: Sequence[Estimate], *, colour: Colour = TOMNET, marker: str = "o", **kwargs
 ):
-    """The network: filled marks with their 95% intervals."""
+    """ToMnet: filled marks with their 95% intervals."""
     bars = {"yerr": whiskers(estimates), "ecolor": colour, "elinewidth": 0.8}
     return axes.errorbar(x, means(estimates), fmt=marker, color=colour, zorder=3, **bars, **kwargs)
 
@@ -163,7 +163,7 @@ def ideal_marks(axes: Axes, x, y, **kwargs):
     return axes.scatter(x, y, **{**style, **kwargs})
 
 
-def sign(label: str, marker: str, colour: Colour = NETWORK, *, filled: bool = True, line: bool = False) -> Line2D:
+def sign(label: str, marker: str, colour: Colour = TOMNET, *, filled: bool = True, line: bool = False) -> Line2D:
     """An entry of a legend."""
     return Line2D(
         [],

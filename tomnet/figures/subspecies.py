@@ -141,7 +141,7 @@ def _turns(place: SubFigure, fields: Fields) -> None:
     axes = place.subplots()
     turns = fields.anticlockwise
     x = np.arange(len(turns))
-    axes.bar(x, style.means(turns), width=0.5, color=style.NETWORK)
+    axes.bar(x, style.means(turns), width=0.5, color=style.TOMNET)
     axes.errorbar(x, style.means(turns), style.whiskers(turns), fmt="none", ecolor=style.IDEAL, elinewidth=0.8)
     axes.axhline(0, color=style.IDEAL, linewidth=0.6)
     low, high = axes.get_ylim()
@@ -165,7 +165,7 @@ def _fields(place: SubFigure, fields: Fields) -> None:
 
 def shade(divergence: float, largest: float) -> tuple[float, float, float]:
     """Darker where the two policies differ more."""
-    return style.tint(style.NETWORK, 0.25 + 0.75 * float(divergence) / max(largest, 1e-12))
+    return style.tint(style.TOMNET, 0.25 + 0.75 * float(divergence) / max(largest, 1e-12))
 
 
 def standing_only(query: PlainState, values: list) -> list:

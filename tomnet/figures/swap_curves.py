@@ -14,7 +14,7 @@ from . import style
 
 CONTROL = ("query only", "X", style.NO_PAST)  # an observer without a theory of mind: label, marker, colour
 WHO: dict[Who, str] = {"agents": "agents", "observer": "ToMnet's prediction"}
-COLOURS = {"agents": style.HAPPENED, "observer": style.NETWORK}
+COLOURS = {"agents": style.HAPPENED, "observer": style.TOMNET}
 NARROW_AND_WIDE = ("3x3", "9x9")  # the two conditions that are set beside each other
 GAMMA_SIGNS = dict(zip(GAMMAS, (("o", style.SKY_BLUE), ("s", style.BLUE), ("^", "#003F63"))))
 ACROSS = "swap distance, cells"
@@ -41,7 +41,7 @@ def series(
     every = range(min(far), max(far) + 1)  # a line does not bridge distances at which nothing was measured
     means = [far[one].mean if one in far else np.nan for one in every]
     axes.plot(np.array(every) + shift, means, color=colour, linewidth=0.8, zorder=2)
-    style.network_points(axes, np.array(list(far)) + shift, list(far.values()), colour=colour, marker=marker)
+    style.tomnet_points(axes, np.array(list(far)) + shift, list(far.values()), colour=colour, marker=marker)
 
 
 def shade_view(axes: Axes, reach: int) -> None:

@@ -94,7 +94,7 @@ def _policies(place: SubFigure, shown: dict[str, SwapExample]) -> None:
     x = np.arange(len(style.ACTION_SIGNS))
     for axes, (name, example) in zip(columns, shown.items()):
         axes.bar(x - 0.2, example.no_swap.policy, width=0.38, color=style.NO_PAST, label="no swap")
-        axes.bar(x + 0.2, example.swap.policy, width=0.38, color=style.NETWORK, label="swap")
+        axes.bar(x + 0.2, example.swap.policy, width=0.38, color=style.TOMNET, label="swap")
         axes.set(ylim=(0, 1.05), yticks=(0, 0.5, 1))
         axes.set_xticks(x, style.ACTION_SIGNS)
         axes.tick_params(axis="x", length=0)

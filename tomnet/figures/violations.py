@@ -65,7 +65,7 @@ def _maze(axes: Axes, moment: Moment, kinds: list[str]) -> None:
     draw_agent(axes, moment.path[-1], cols)
     for name, share in moment.step.action.items():
         if share >= FAINTEST and name != moment.step.done:
-            _arrow(axes, moment, name, 0.6 + 1.2 * share, style.NETWORK)
+            _arrow(axes, moment, name, 0.6 + 1.2 * share, style.TOMNET)
     _arrow(axes, moment, moment.step.done or "", 1.3, style.HAPPENED)
 
 
@@ -102,7 +102,7 @@ def _bars(axes: Axes, moment: Moment) -> None:
     said, done = moment.step.action, moment.step.done
     shown = sorted(said, key=lambda name: (name != done, -said[name]))[:MOST_BARS]
     shown = [name for name in said if name in shown]  # in the order of the actions, the one that was done among them
-    colours = [style.HAPPENED if name == done else style.NETWORK for name in shown]
+    colours = [style.HAPPENED if name == done else style.TOMNET for name in shown]
     axes.barh(range(len(shown)), [said[name] for name in shown], height=0.7, color=colours)
     axes.set_yticks(range(len(shown)), shown)
     for label, name in zip(axes.get_yticklabels(), shown, strict=True):

@@ -115,7 +115,7 @@ def _by_agent(place: SubFigure, watched: Watched, shown: list[WatchedAgent]) -> 
         *(style.means(estimates), range(len(shown))),
         xerr=style.whiskers(estimates) if shown else None,
         fmt="o",
-        color=style.NETWORK,
+        color=style.TOMNET,
         elinewidth=0.8,
     )
     axes.set_yticks(range(len(shown)), [short(agent.agent) for agent in shown])
@@ -127,8 +127,8 @@ def _by_agent(place: SubFigure, watched: Watched, shown: list[WatchedAgent]) -> 
 
 def _by_past(place: SubFigure, watched: Watched) -> None:
     axes, past, curve = place.subplots(), [int(count) for count in watched.by_past], [*watched.by_past.values()]
-    axes.plot(past, style.means(curve), color=style.NETWORK, linewidth=0.8)
-    style.network_points(axes, past, curve)
+    axes.plot(past, style.means(curve), color=style.TOMNET, linewidth=0.8)
+    style.tomnet_points(axes, past, curve)
     style.reference(axes, float(np.log(len(watched.actions))), "chance", outside=True)
     axes.set_ylim(bottom=0)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -147,7 +147,7 @@ def _course(place: SubFigure, agent: WatchedAgent, actions: int) -> None:
     for episode in agent.episodes[-LAST_EPISODES:]:
         known = [(begins + step.time + 1, step.nats) for step in episode.steps if step.nats is not None]
         if known:
-            colour = style.NETWORK if episode.counted else style.NO_PAST
+            colour = style.TOMNET if episode.counted else style.NO_PAST
             axes.plot(*zip(*known), "o-", color=colour, markersize=2, linewidth=0.8)
         axes.axvline(begins + 0.5, color=style.GRID, linewidth=0.7, zorder=0)
         begins += len(episode.steps)

@@ -1,4 +1,4 @@
-"""The network beside the exact observer: denominators and tables, on made-up predictions."""
+"""A trained observer beside the exact observer: denominators and tables, on made-up predictions."""
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -68,20 +68,20 @@ def with_losses(**losses: float) -> Observed:
     return Observed(Predictions(None, None, None), columns, {"action": np.array([1.0, 1, 1, 0, 0, 0])}, np.zeros(6))
 
 
-def table_of(network: dict[str, float]):
+def table_of(learned: dict[str, float]):
     best, no_past = dict.fromkeys(BEHAVIOUR, 1.0), dict.fromkeys(BEHAVIOUR, 2.0)
-    return comparison_table(with_losses(**network), with_losses(**best), with_losses(**no_past))
+    return comparison_table(with_losses(**learned), with_losses(**best), with_losses(**no_past))
 
 
 def test_a_comparison_in_numbers():
     table = table_of({"action": 1.1, "consumption": 1.05, "successor": 1.3})
     row = table["action"]
-    assert (row.network.mean, row.ideal, row.no_past) == (pytest.approx(1.1), 1.0, 2.0)
+    assert (row.observer.mean, row.ideal, row.no_past) == (pytest.approx(1.1), 1.0, 2.0)
     assert row.captured.mean == pytest.approx(0.9)
     assert row.captured.interval == pytest.approx((0.9, 0.9))
-    assert row.network_accuracy.mean == row.ideal_accuracy.mean == 0.5
+    assert row.observer_accuracy.mean == row.ideal_accuracy.mean == 0.5
     assert table["successor"].captured.mean == pytest.approx(0.7)
-    assert table["successor"].network_accuracy is None
+    assert table["successor"].observer_accuracy is None
 
 
 def test_the_goals_are_those_written_down_before():
@@ -89,7 +89,7 @@ def test_the_goals_are_those_written_down_before():
 
 
 @pytest.mark.parametrize(
-    ("network", "met", "worst"),
+    ("learned", "met", "worst"),
     [
         ({"action": 1.2, "consumption": 1.1, "successor": 1.2}, True, None),
         ({"action": 1.1, "consumption": 1.15, "successor": 1.15}, False, "consumption"),  # 0.85 of 0.9
@@ -97,9 +97,9 @@ def test_the_goals_are_those_written_down_before():
         ({"action": 1.0, "consumption": 1.0, "successor": 1.3}, False, "successor"),
     ],
 )
-def test_all_goals_must_be_met_and_the_weakest_head_is_named(network, met, worst):
+def test_all_goals_must_be_met_and_the_weakest_head_is_named(learned, met, worst):
     # a hair below, so that rounding does not decide
-    table = table_of({head: loss - 1e-6 for head, loss in network.items()})
+    table = table_of({head: loss - 1e-6 for head, loss in learned.items()})
     assert meets_goals(table) == met
     if worst:
         assert weakest(table) == worst

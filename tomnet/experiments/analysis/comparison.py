@@ -1,4 +1,4 @@
-"""The network beside the exact observer, with the agent's past and without it: the ground of section 3.2's claims."""
+"""A trained observer beside the exact one, with the agent's past and without it: the ground of section 3.2's claims."""
 
 import dataclasses
 
@@ -16,7 +16,7 @@ from ...support.progress import stage
 from ..claims.statistics import Estimate, bootstrap, captured, mean_interval, share_interval
 
 GOALS = {"action": 0.8, "consumption": 0.9, "successor": 0.8}
-"""How much of what the past can tell the network should make use of."""
+"""How much of what the past can tell the learned observer should make use of."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Observed:
         return Observed(predictions, losses, correct, np.exp(-losses["action"]))
 
 
-def network(observer: ToMnet, encounters: Encounter) -> tuple[np.ndarray, Observed]:
+def learned(observer: ToMnet, encounters: Encounter) -> tuple[np.ndarray, Observed]:
     stage(f"an observer reads {len(encounters.past_real)} encounters")
     character, predictions = observe(observer, encounters)
     return np.asarray(character), Observed.of(predictions, encounters)
@@ -76,14 +76,14 @@ def without_past(ideal: InversePlanner, encounters: Encounter) -> Observed:
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """One prediction of the network beside the exact observer's: losses in nats, and accuracies where it has any."""
+    """One prediction of ToMnet beside the exact observer's: losses in nats, and accuracies where it has any."""
 
-    network: Estimate
+    observer: Estimate
     ideal: float
     no_past: float  # of exact inference with nothing seen
     captured: Estimate  # the share of what the past can tell
     goal: float
-    network_accuracy: Estimate | None
+    observer_accuracy: Estimate | None
     ideal_accuracy: Estimate | None
     no_past_accuracy: Estimate | None
 
@@ -98,12 +98,12 @@ def _comparison(head: str, net: Observed, best: Observed, no_past: Observed) -> 
         return share_interval(observed.correct[head]) if head in observed.correct else None
 
     return Comparison(
-        network=mean_interval(net.losses[head]),
+        observer=mean_interval(net.losses[head]),
         ideal=float(best.losses[head].mean()),
         no_past=float(no_past.losses[head].mean()),
         captured=bootstrap(captured, no_past.losses[head], net.losses[head], best.losses[head]),
         goal=GOALS[head],
-        network_accuracy=accuracy(net),
+        observer_accuracy=accuracy(net),
         ideal_accuracy=accuracy(best),
         no_past_accuracy=accuracy(no_past),
     )

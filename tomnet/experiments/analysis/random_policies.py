@@ -140,16 +140,16 @@ def errors_of(observers: dict[str, ToMnet], populations: dict, met: Met, past: i
             encounters = met[alpha, past]
             true = np.asarray(populations[alpha].action_probabilities, np.float64)
             counts = dirichlet.action_counts(encounters.past, encounters.past_real)
-            network = divergence(true, predict(observers[name_of(alphas)], encounters)[1])
+            learned = divergence(true, predict(observers[name_of(alphas)], encounters)[1])
             exact = divergence(true, np.asarray(dirichlet.predictive(counts, alphas), np.float64))
-            errors[name_of(alphas), alpha] = network, exact
+            errors[name_of(alphas), alpha] = learned, exact
     return errors
 
 
 def cross_species(errors: Errors, past: int) -> list[CrossSpecies]:
     return [
-        CrossSpecies(trained, tested, past, mean_interval(network), float(exact.mean()), mean_interval(network - exact))
-        for (trained, tested), (network, exact) in errors.items()
+        CrossSpecies(trained, tested, past, mean_interval(learned), float(exact.mean()), mean_interval(learned - exact))
+        for (trained, tested), (learned, exact) in errors.items()
     ]
 
 

@@ -99,6 +99,6 @@ def bootstrap(statistic: Callable[..., float], *columns: np.ndarray, resamples: 
     return Estimate(float(statistic(*columns)), float(low), float(high), agents)
 
 
-def captured(no_past: np.ndarray, network: np.ndarray, ideal: np.ndarray) -> float:
-    """(L0 − L) / (L0 − L*): the share of what the past can tell that the network makes use of."""
-    return float((no_past.mean() - network.mean()) / (no_past.mean() - ideal.mean()))
+def captured(no_past: np.ndarray, learned: np.ndarray, ideal: np.ndarray) -> float:
+    """(L0 − L) / (L0 − L*): the share of what the past can tell that the observer makes use of."""
+    return float((no_past.mean() - learned.mean()) / (no_past.mean() - ideal.mean()))
