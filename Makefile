@@ -9,8 +9,8 @@
 # make lock       resolve requirements.lock again (needs uv), and write its bill of materials
 
 PYTHON ?= python3
-# several files at a time: most of the time goes into compiling, one program after the other
-PYTEST_ARGS ?= -n auto --maxprocesses 4 --dist loadfile
+# several files at a time: most of the time goes into compiling, one program after the other; in the order of tests/conftest.py
+PYTEST_ARGS ?= -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 # requirements.lock holds the CPU build of JAX. On a GPU: pip install '.[cuda]', then make … JAX_PLATFORMS=cuda
 export JAX_PLATFORMS ?= cpu

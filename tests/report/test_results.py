@@ -118,7 +118,7 @@ def test_where_experiments_differ_all_of_their_settings_are_told():
     one, other = hand_made("goal-inference"), hand_made("greedy-agents")
     other.environment |= {"agents": 9, "commit": None}
     page = results_markdown(summary([one, other]))
-    assert "`--agents 7, 9 --seed 3`" in page
+    assert "7 agents in each experiment, 9 in greedy-agents, seed 3" in page
     assert ", —)." in page
 
 
@@ -136,3 +136,19 @@ def test_other_json_is_refused(plain, tmp_path):
     write_json(tmp_path / "other.json", plain)
     with pytest.raises(BadFile, match="holds no results"):
         read_results(tmp_path / "other.json")
+
+
+@pytest.mark.parametrize(
+    ("agents", "told"),
+    [
+        (1, "1 agent, seed 1"),
+        ({"goal-inference": 60, "goal-snapshots": 60}, "60 agents in each experiment, seed 1"),
+        (
+            {"random-agents": 500, "goal-inference": 2000, "goal-snapshots": 500},
+            "500 agents in each experiment, 2,000 in goal-inference, seed 1",
+        ),
+    ],
+)
+def test_the_page_says_how_many_agents_were_met_and_where_others(results, agents, told):
+    page = results_markdown({**results, "environment": {**results["environment"], "agents": agents, "seed": 1}})
+    assert f"never met: {told}\n" in page

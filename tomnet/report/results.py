@@ -15,6 +15,7 @@ from ..experiments.registry import EXPERIMENTS
 from ..figures.style import NOTHING
 from ..support.errors import BadFile, TomnetError
 from ..support.json_files import read_json
+from ..support.words import counted
 from .measured import measured, number_text
 from .seeds import SeedResult, Seeds, all_on_seeds, on_seeds, seeds_table, trained_again
 
@@ -79,12 +80,13 @@ def _seeds_section(kept: Mapping[str, Mapping[str, SeedResult]]) -> list[str]:
 
 
 def _opening(results: Mapping[str, Any], data: str) -> str:
-    names = ("agents", "seed", "tomnet", "jax", "device", "cores", "commit")
-    agents, seed, version, jax, device, cores, commit = (_agreed(results["environment"].get(name)) for name in names)
+    names = ("seed", "tomnet", "jax", "device", "cores", "commit")
+    seed, version, jax, device, cores, commit = (_agreed(results["environment"].get(name)) for name in names)
+    agents = _agents(results["environment"].get("agents"))
     return f"""# Results
 
 Written by `tomnet results` from [{data}]({data}): no number here is typed by hand.
-The pretrained observers on agents that they have never met, with `--agents {agents} --seed {seed}`
+The pretrained observers on agents that they have never met: {agents}, seed {seed}
 (tomnet {version}, jax {jax}, {device}, {cores} cores, commit {commit}).
 
 A number is a mean over these agents, or what its unit says, with its 95% interval in brackets. Losses and divergences
@@ -98,6 +100,15 @@ def _agreed(value: Any) -> str:
     """What the numbers depend on: one value or, where experiments differ, all of theirs."""
     values = value.values() if isinstance(value, Mapping) else [value]
     return ", ".join(dict.fromkeys(NOTHING if one is None else str(one) for one in values))
+
+
+def _agents(value: Any) -> str:
+    """How many are met, and where experiments differ, in which it is another number than in most."""
+    if not isinstance(value, Mapping) or not value:
+        return counted(value, "agent") if isinstance(value, int) else "agents"
+    usual = Counter(value.values()).most_common(1)[0][0]
+    others = "".join(f", {count:,} in {name}" for name, count in value.items() if count != usual)
+    return f"{counted(usual, 'agent')} in each experiment{others}"
 
 
 def _counts(claims: Iterable[Mapping[str, Any]]) -> str:
