@@ -30,6 +30,7 @@ from .swap_effects import look_around, without_swaps
 from .turning_back import play_scenarios, queries
 from .visibility import visibility_map
 
+LIKELY = 0.5  # of a step that is expected rather than not
 SHOWN_DISCOUNT = GAMMAS.index(0.9)  # some ten steps ahead
 
 
@@ -203,5 +204,16 @@ def moral(story: Story) -> str:
         f"{liked} was moved {how}. It {'now' if seen else 'still'} believes {liked} to be there with probability "
         f"{still:.2f}, and goes {ACTIONS[back]}, back to it, with {moved.policy[back]:.2f} "
         f"({story.no_swap.policy[back]:.2f} if nothing had moved). ToMnet, who saw everything, says "
-        f"{moved.predicted_policy[back]:.2f} ({story.no_swap.predicted_policy[back]:.2f})."
+        f"{moved.predicted_policy[back]:.2f} ({story.no_swap.predicted_policy[back]:.2f})"
+        f"{'' if seen else _judged(story)}."
     )
+
+
+def _judged(story: Story) -> str:
+    """Whether the observer expects what a false belief makes the agent do; of one that does not act on it, nothing."""
+    back = story.back
+    if story.swap.policy[back] <= LIKELY:
+        return ""
+    if story.swap.predicted_policy[back] > LIKELY:
+        return ": it expects the agent to act on its false belief"
+    return ": it misses the false belief, and takes the agent to know what it has not seen"
