@@ -1,6 +1,6 @@
 """How quickly the page's server answers, and whether any question brings it down.
 
-    python benchmarks/explorer.py latency [--times 200]
+    python benchmarks/explorer.py latency [--times 200] [--only PART]   # of the questions' names
     python benchmarks/explorer.py hostile [--cases 10000]
     python benchmarks/explorer.py crowd [--clients 50]
 
@@ -28,7 +28,6 @@ import hypothesis  # noqa: E402
 import schemathesis  # noqa: E402
 from schemathesis import GenerationMode  # noqa: E402
 
-from tomnet import zoo  # noqa: E402
 from tomnet.explorer.serve import served  # noqa: E402
 
 LEVEL = "@...A......\n" + "...........\n" * 5 + "B..........\n" + "...........\n" * 3 + "......D...C"
@@ -38,7 +37,9 @@ PLANNER = {"kind": "planner", "rewards": [0.0, 0.0, 1.0, 0.0], "move_cost": 0.01
 RANDOM = {"kind": "random", "policy": [0.1, 0.1, 0.6, 0.1, 0.1]}
 DEEP = {"kind": "deep", "condition": "5x5", "network": 0, "preferred": 0}
 OBSERVERS = ("goal-inference/2d", "goal-snapshots/all-heads", "greedy-agents/greedy")
-WATCHER, STEPS = "explicit-beliefs/mixed", "right\nright\n"  # an observer that follows the current episode
+WATCHERS = ("deep-rl-agents/both", "explicit-beliefs/mixed")  # observers that follow the current episode
+ROUND = ["down"] * 5 + ["right"] * 2 + ["up"] * 4 + ["left"] * 2 + ["up"]  # past no object, and back
+FULL_PAST = [{"text": f"{WITH_STAR}\n\n" + "\n".join(ROUND * 3)}] * 4  # as many as such observers are used to
 WARM_UP = 3
 NEW_PAST = ", a new past"
 STEP_FURTHER = ", a step further"
@@ -67,34 +68,39 @@ def questions() -> dict[str, tuple[str, dict[str, Any]]]:
     asked["a planner's episode"] = "watch", me | {"agent": PLANNER, "seed": 1}
     asked["a deep RL agent's step"] = "act", me | {"agent": DEEP, "now": WITH_STAR, "steps": 1, "seed": 1}
     asked["a deep RL agent's episode"] = "watch", me | {"agent": DEEP, "seed": 1}
-    if WATCHER in zoo.names():
-        past = [{"text": f"{WITH_STAR}\n\n{STEPS}"}] * 4
-        watched = me | {"observer": WATCHER, "past": past, "now": f"{WITH_STAR}\n\n{STEPS}"}
-        asked[f"ask {WATCHER}, after two steps"] = "ask", watched
-        asked[f"ask {WATCHER}, after two steps, every cell"] = "ask", watched | {"everywhere": True}
-    mind = {"observer": None, "past": [], "now": f"{WITH_STAR}\n\n{STEPS}", "agent": DEEP}
+    begun = f"{WITH_STAR}\n\n" + "\n".join(ROUND[:2])
+    for name in WATCHERS:
+        about = me | {"observer": name, "past": FULL_PAST, "now": begun}
+        asked[f"ask {name}"] = "ask", about
+        asked[f"ask {name}{NEW_PAST}"] = "ask", about
+        asked[f"ask {name}{STEP_FURTHER}"] = "ask", about
+        asked[f"ask {name}, every cell"] = "ask", about | {"everywhere": True}
+        asked[f"ask {name}, every cell{STEP_FURTHER}"] = "ask", about | {"everywhere": True}
+    mind = {"observer": None, "past": [], "now": begun, "agent": DEEP}
     asked["what a deep RL agent believes"] = "beside", me | mind
     asked["a random level"] = "level", me | {"subgoal": True, "seed": 1}
     asked["an episode file"] = "read", {"text": PAST}
     return asked
 
 
-def latency(times: int) -> None:
+def latency(times: int, only: str) -> None:
     """Each time another level is asked about, so that nothing is answered from what is kept; a step further on the same
-    level, what can be kept is."""
-    print(f"{'':52} {'median':>8} {'99%':>8} ms")
+    level, what can be kept is. A new past is one episode more, which takes the place of the last."""
+    print(f"{'':56} {'median':>8} {'99%':>8} ms")
     with served(PORT) as address, httpx.Client(base_url=address, timeout=600) as page:
         for name, (path, question) in questions().items():
+            if only not in name:
+                continue
             took = []
             for number in range(times + WARM_UP):
-                body = _another(question, number) | (_another_past(number) if NEW_PAST in name else {})
-                if STEP_FURTHER in name:
-                    body["now"] = "\n".join([LEVEL, "", *["right", "left"][: 1 + number % 2]])
+                body = _further(question, number) if STEP_FURTHER in name else _another(question, number)
+                if NEW_PAST in name:
+                    body |= _another_past(question, number)
                 start = time.perf_counter()
                 page.post(f"/api/{path}", json=body).raise_for_status()
                 took.append(1e3 * (time.perf_counter() - start))
             middle, worst = np.percentile(took[WARM_UP:], (50, 99))
-            print(f"{name:52} {middle:8.1f} {worst:8.1f}", flush=True)
+            print(f"{name:56} {middle:8.1f} {worst:8.1f}", flush=True)
 
 
 def _another(question: dict[str, Any], number: int) -> dict[str, Any]:
@@ -102,8 +108,17 @@ def _another(question: dict[str, Any], number: int) -> dict[str, Any]:
     return question | changed | ({"seed": number} if "seed" in question else {})
 
 
-def _another_past(number: int) -> dict[str, Any]:
-    return {"past": [{"text": _walled(PAST, number)}]}
+def _another_past(question: dict[str, Any], number: int) -> dict[str, Any]:
+    *before, last = question["past"]
+    return {"past": [*before, {"text": _walled(last["text"], number)}]}
+
+
+def _further(question: dict[str, Any], number: int) -> dict[str, Any]:
+    """One step after the other; then it begins anew, later each time, so that nobody saw it before."""
+    rounds, steps = divmod(number, len(ROUND))
+    walked = ["stay"] * (rounds % 16) + ROUND[: 1 + steps]  # 30 steps at most: a maze's episodes have 31
+    level = question["now"].partition("\n\n")[0]
+    return question | {"now": f"{level}\n\n" + "\n".join(walked)}
 
 
 def _walled(text: str, number: int) -> str:
@@ -174,13 +189,14 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("what", choices=("latency", "hostile", "crowd"))
     options.add_argument("--times", type=int, default=200)
+    options.add_argument("--only", default="")
     options.add_argument("--cases", type=int, default=10_000)
     options.add_argument("--clients", type=int, default=50)
     asked = options.parse_args()
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at first")
     start = time.perf_counter()
     if asked.what == "latency":
-        latency(asked.times)
+        latency(asked.times, asked.only)
     elif asked.what == "crowd":
         crowd(asked.clients)
     else:

@@ -78,6 +78,11 @@ def known(page: Page) -> None:
         page.wait_for_selector(f"#episodes li:nth-child({seen + 1})", timeout=COMPILING)
 
 
+def known_from_every_cell(page: Page) -> None:
+    known(page)
+    shown("field")(page)
+
+
 def want(page: Page, number: int) -> None:
     page.locator("#want-A").fill(f"{0.01 + number % 90 / 100:.2f}")
 
@@ -104,6 +109,7 @@ INTERACTIONS: dict[str, tuple[str, Callable[[Page], Any], Callable[[Page, int], 
     "a random level": ("favourite", shown("build"), in_turn(pressed("#random-level"))),
     "a random agent's step, and back": ("random", shown("build"), in_turn(STEP, BACK)),
     "a deep RL agent's step, and back": ("walls", known, in_turn(STEP, BACK)),
+    "the same, every cell shown": ("walls", known_from_every_cell, in_turn(STEP, BACK)),
     "Sally's step, and start again": (
         "out-of-view",
         lambda page: None,

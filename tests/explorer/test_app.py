@@ -7,12 +7,16 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import jax
+import numpy as np
 import pytest
 
 from tomnet.asking.agent_model import meet
 from tomnet.explorer.turns import Superseded, Turns
 from tomnet.recordings.text import parse_text
 
+acting = pytest.importorskip("tomnet.explorer.acting", exc_type=ImportError)
+requests = pytest.importorskip("tomnet.explorer.requests", exc_type=ImportError)
+scenes = pytest.importorskip("tomnet.explorer.scenes", exc_type=ImportError)
 httpx = pytest.importorskip("httpx", reason="httpx is not installed")
 server = pytest.importorskip("tomnet.explorer.app", reason="the extra `explore` is missing", exc_type=ImportError)
 guard = pytest.importorskip("tomnet.explorer.guard", exc_type=ImportError)
@@ -142,6 +146,27 @@ def test_every_ready_scene_can_be_asked_about(page):
         assert page.post("/api/beside", json=asked | {"agent": scene["agent"]}).status_code == 200, scene["name"]
         if scene.get("observer"):
             assert page.post("/api/ask", json=asked).status_code == 200, scene["name"]
+
+
+def test_the_wall_follower_goes_round():
+    """Retrained agents may have other habits: then the scene needs another text, or another level."""
+    (scene,) = [each for each in scenes.scenes() if each["name"] == "walls"]
+    agent = requests.DeepChoice(**scene["agent"])
+    for seed in range(4):
+        steps = acting.act(agent, scene["level"], requests.MOST_STEPS, seed)
+        walked = parse_text(f"{scene['level']}\n\n" + "\n".join(steps), "agent", "now")
+        rows, cols = np.divmod(walked.cells, 11)
+        assert {rows.min() <= 2, rows.max() >= 8, cols.min() <= 2, cols.max() >= 8} == {True}
+
+
+@pytest.mark.parametrize("name", ["deep-rl-agents/none", "deep-rl-agents/mental", "explicit-beliefs/control"])
+def test_to_an_observer_that_reads_no_past_it_makes_no_difference(page, name):
+    known, stranger = (
+        page.post("/api/ask", json=question(observer=name, now=WITH_STAR, past=past)).json()
+        for past in ([{"text": f"{WITH_STAR}\n\nright\nright\n"}] * 4, [])
+    )
+    assert known["said"] == stranger["said"]
+    assert known["remarks"] == stranger["remarks"] == []
 
 
 # --- What is refused, in a sentence that does not say what was sent

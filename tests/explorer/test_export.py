@@ -7,6 +7,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 
+from tomnet import zoo
 from tomnet.cli.main import main
 from tomnet.recordings.text import parse_text
 from tomnet.world.gridworld import MAZE, reset_to_level
@@ -181,6 +182,12 @@ def test_it_works_from_a_web_host_too(browser, folder):
     finally:
         host.shutdown()
         host.server_close()
+
+
+def test_nothing_is_promised_that_a_server_could_not_give():
+    offered = {each["name"] for each in export.told()["catalogue"]["observers"]}
+    assert export.NAME in offered
+    assert offered <= set(zoo.names())
 
 
 # --- The folder

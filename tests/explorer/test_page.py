@@ -141,6 +141,11 @@ def test_an_agent_plays_until_its_episode_is_over(page):
     page.wait_for_function("() => tomnet.scene.get().steps.length > 0")
     page.wait_for_selector("#play[aria-pressed=false]")
     assert "B was taken" in page.inner_text("#episode-state")
+    page.answered()
+    page.panel("prediction")
+    assert page.inner_text("#reading") == "Nothing comes next."
+    assert page.locator("#bars svg").count() == 0  # nobody says anything: no empty charts
+    page.panel("world")
     page.press("#step-back")
     assert "steps so far" in page.inner_text("#episode-state")
 
@@ -220,15 +225,39 @@ def test_a_deep_rl_agent_is_chosen_and_acts_step_by_step_and_at_speed(page):
     page.press("#restart")  # by now the episode may be over, and nothing is said of what comes after
     page.answered()
     assert len(page.evaluate(ANSWERS)["agent"]["belief"]) == 5
-    if page.evaluate("() => tomnet.catalogue.observers.every((each) => each.world === 'maze' || !each.here)"):
-        page.panel("prediction")
-        assert "No observer of deep RL agents is in the zoo yet" in page.inner_text("#remarks")
 
 
 PAUSE = """() => {
     const play = document.getElementById("play");
     if (play.getAttribute("aria-pressed") === "true") play.click();
 }"""
+
+
+def test_an_agent_is_shown_to_an_observer_that_met_its_like(page):
+    page.select_option("#scenes", "walls")
+    page.answered()
+    assert page.scene["observer"] == "deep-rl-agents/both"
+    page.panel("prediction")
+    assert page.inner_text("#remarks").endswith("training: 0 past episodes, at least 4 there.")
+    page.select_option("#observer", "explicit-beliefs/mixed")  # which never met an agent without a memory
+    page.answered()
+    assert "it never met an agent like this" in page.inner_text("#remarks")
+
+
+@pytest.mark.parametrize("observer", ["deep-rl-agents/none", "deep-rl-agents/mental"])
+def test_of_an_observer_that_reads_no_past_no_map_is_drawn(page, observer):
+    page.select_option("#scenes", "walls")
+    page.panel("past")
+    page.press("#watch")
+    page.wait_for_selector("#episodes li")
+    page.panel("prediction")
+    page.select_option("#observer", observer)
+    page.answered()
+    assert page.inner_text("#remarks") == ""
+    assert "PAST = []" in page.evaluate("() => tomnet.python()")
+    page.panel("past")
+    assert page.is_hidden("#map")
+    assert "reads no past episodes" in page.inner_text("#map-caption")
 
 
 def test_a_random_agent_rolls_its_die(page):

@@ -69,7 +69,12 @@ def test_pictures_are_saved_with_their_colours(page):
     assert "var(" not in text
     assert "Prediction: observer, next step" in text
     assert "will be taken" in text
-    assert "◇  ideal observer" in text
+    assert ">ideal observer<" in text
+    bar = re.search(r'<rect class="bar-network"[^>]* fill="([^"]+)"', text)
+    sign = re.search(r'<text[^>]* fill="([^"]+)"[^>]*>■<', text)
+    assert bar
+    assert sign
+    assert sign[1] == bar[1]
     *_, wide, high = map(float, re.search(r'viewBox="(\S+) (\S+) (\S+) (\S+)"', text).groups())
     width, height = map(int, re.search(r' width="(\d+)" height="(\d+)"', text).groups())
     assert width / height == pytest.approx(wide / high, abs=0.002)  # nothing is left over at the sides

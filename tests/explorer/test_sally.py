@@ -1,14 +1,16 @@
 """Sally and Anne on the real page: four panels and a sentence."""
 
-import jax
+from contextlib import redirect_stdout
+from io import StringIO
+
+import numpy as np
 import pytest
 from explorer.browsing import COMPILING, Visit, tell_the_story
 
 from tomnet import zoo
 from tomnet.experiments.registry import EXPERIMENTS
-from tomnet.observer.tomnet import ToMnet
 
-app = pytest.importorskip("tomnet.explorer.app", reason="the extra `explore` is missing", exc_type=ImportError)
+pytest.importorskip("tomnet.explorer.app", reason="the extra `explore` is missing", exc_type=ImportError)
 
 WATCHER = "explicit-beliefs/mixed"
 ACQUAINTED = "() => tomnet.scene.get().past.length === 4"
@@ -28,30 +30,59 @@ def test_sally_and_anne(page, scene, verdict):
     page.answered()
 
 
-@pytest.fixture
-def somebody_watches(monkeypatch):
-    """An observer of deep RL agents: where the zoo holds none, an untrained one. Its map would take long."""
-    monkeypatch.setattr(app, "known_agents", lambda name: {"points": [], "favourite": [], "centre": [], "axes": []})
-    names, load_one = zoo.names(), zoo.load_one
-    if WATCHER in names:
-        return
-    spec = EXPERIMENTS["explicit-beliefs"].specs("smoke")[0]
-    observer = ToMnet(spec.observer, key=jax.random.key(0))
-    monkeypatch.setattr(zoo, "names", lambda: [*names, WATCHER])
-    monkeypatch.setattr(zoo, "load_one", lambda *name: observer if "/".join(name) == WATCHER else load_one(*name))
-
-
-def test_an_observer_says_what_sally_believes_and_does(somebody_watches, page):
-    _, after = tell_the_story(page, "out-of-view")
-    assert page.scene["observer"] == WATCHER
-    assert "The observer" in after
-    assert page.locator("#says .belief").count() > 0
+def acquainted(page, scene="out-of-view"):
+    """The story, and everything said by an observer that has seen the agent before: the sentence after the swap."""
+    tell_the_story(page, scene)
     page.wait_for_function(ACQUAINTED)
-    assert len(page.scene["past"]) == 4
-    assert page.evaluate("() => tomnet.python()").endswith('print(said.belief["A"].round(2))\n')
+    page.answered()
+    return page.inner_text("#moral")
 
 
-def test_an_observer_that_cannot_tell_is_not_said_to_have_noticed(somebody_watches, page):
+def test_an_observer_says_what_sally_believes_and_does(page):
+    after = acquainted(page)
+    assert page.scene["observer"] == WATCHER
+    assert "The observer noticed: it says the agent believes just that" in after
+    assert page.locator("#says .belief").count() > 0
+    assert "has seen 4 other episodes" in page.inner_text("#says + figcaption")
+
+
+def test_the_copied_python_says_of_sally_what_the_page_says(page):
+    acquainted(page)
+    shown, code, copied = page.said(), page.evaluate("() => tomnet.python()"), {"__name__": "copied"}
+    assert code.endswith('print(said.belief["A"].round(2))\n')
+    with redirect_stdout(StringIO()):
+        exec(compile(code, "copied.py", "exec"), copied)
+    said = copied["said"]
+    assert np.abs(said.action.array - shown["action"]).max() < 1e-4
+    for letter, belief in zip("ABCD*", shown["belief"], strict=True):
+        assert np.abs(said.belief[letter].ravel() - belief[:-1]).max() < 1e-4
+        assert said.nowhere[letter] == pytest.approx(belief[-1], abs=1e-4)
+
+
+def test_another_observer_is_asked_about_sally(page):
+    acquainted(page)
+    page.select_option("#sally-observer", "false-beliefs/5x5")
+    page.answered()
+    assert "The observer says nothing of beliefs" in page.inner_text("#moral")
+    assert "It says nothing of beliefs" in page.inner_text("#says + figcaption")
+    assert page.locator("#says .belief").count() == 0
+    assert page.locator("#says .arrow").count() > 0
+    page.select_option("#sally-condition", "9x9")
+    page.wait_for_function(ACQUAINTED)
+    page.answered()
+    assert "It never met an agent like this" in page.inner_text("#says + figcaption")
+
+
+def test_an_observer_that_reads_no_past_is_shown_none(page):
+    page.select_option("#scenes", "out-of-view")
+    page.select_option("#sally-observer", "explicit-beliefs/control")
+    page.select_option("#sally-condition", "9x9")  # somebody else, of whom nothing was seen
+    page.answered()
+    assert page.scene["past"] == []
+    assert "reads no past episodes" in page.inner_text("#says + figcaption")
+
+
+def test_an_observer_that_cannot_tell_is_not_said_to_have_noticed(page):
     def unsure(route):
         answer = route.fetch(timeout=COMPILING)
         told = answer.json()
@@ -65,7 +96,7 @@ def test_an_observer_that_cannot_tell_is_not_said_to_have_noticed(somebody_watch
     assert "The observer cannot tell what the agent believes (at most 0.01 anywhere). It goes" in after
 
 
-def test_the_observer_is_shown_the_past_of_whom_it_watches(somebody_watches, page):
+def test_the_observer_is_shown_the_past_of_whom_it_watches(page):
     page.select_option("#scenes", "out-of-view")
     page.wait_for_function(ACQUAINTED)
     before = page.scene["past"]
@@ -95,4 +126,7 @@ def test_without_an_observer_the_panel_says_so(monkeypatch, browser, address):
     _, after = tell_the_story(page, "out-of-view")
     assert "No observer is there yet to notice" in after
     assert "in the zoo yet" in page.locator("#says").text_content()
+    page.select_option("#scenes", "walls")
+    page.answered()
+    assert "No observer of deep RL agents is in the zoo yet" in page.inner_text("#remarks")
     page.end("sally without an observer")

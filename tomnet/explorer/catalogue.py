@@ -5,17 +5,17 @@ from typing import Any
 from .. import zoo
 from ..agents.population import CONDITIONS, condition_file
 from ..episodes.targets import GAMMAS
-from ..experiments.experiment import ANY_PRESET, ObserverSpec
+from ..experiments.experiment import ObserverSpec
 from ..experiments.registry import EXPERIMENTS
 from ..world.gridworld import ACTIONS, MAZE, SUBGOAL_MAZE, World
 from ..world.levels import symbols
-from .observers import reads_snapshots
+from .observers import PRETRAINED, reads
 from .requests import MOST_PAST, population
 from .scenes import scenes
 
 FORMAT = 1  # of scenes in addresses; raised when an older page could not read a newer address
-# whom agents of a kind are shown to, unless another is chosen
-FIRST = ("goal-inference/2d", "random-agents/mixture", "explicit-beliefs/mixed")
+# whom agents are shown to, unless another is chosen: the first of these that was made for such agents
+FIRST = ("goal-inference/2d", "random-agents/mixture", "explicit-beliefs/mixed", "deep-rl-agents/both")
 WORDS = {
     "blind": "blind",
     "3x3": "sees 3×3",
@@ -33,6 +33,7 @@ def catalogue() -> dict[str, Any]:
         "gammas": list(GAMMAS),
         "worlds": {"maze": _world(MAZE), "subgoal": _world(SUBGOAL_MAZE)},
         "observers": _observers(),
+        "first": list(FIRST),
         "conditions": [_condition(name) for name in CONDITIONS if condition_file(name).exists()],
         "scenes": scenes(),
     }
@@ -48,22 +49,22 @@ def _observers() -> list[dict[str, Any]]:
     return [
         _observer(f"{name}/{spec.name}", spec, f"{name}/{spec.name}" in here)
         for name, experiment in EXPERIMENTS.items()
-        for spec in experiment.specs(ANY_PRESET)
+        for spec in experiment.specs(PRETRAINED)
         if not spec.home
     ]
 
 
 def _observer(name: str, spec: ObserverSpec, here: bool) -> dict[str, Any]:
-    encounters = spec.encounter_spec
+    encounters, told = spec.encounter_spec, reads(spec)
     return {
         "name": name,
         "here": here,
         "watches": spec.species.words(),
         "species": spec.species.kind,
-        "first": name in FIRST,
+        "conditions": list(spec.species.conditions),
         "world": "subgoal" if spec.world.subgoal else "maze",
-        "snapshots": reads_snapshots(spec),
-        "min_past": encounters.min_past,
+        "reads": told,
+        "min_past": 0 if told == "nothing" else encounters.min_past,
         "max_past": min(encounters.max_past, MOST_PAST),
         "heads": list(spec.observer.heads),
         "embedding": spec.observer.embedding,

@@ -74,7 +74,7 @@ def export_script() -> str:
 def told() -> dict[str, Any]:
     offered, domain = catalogue(), observer(NAME).domain
     assert domain is not None
-    observers = [each | {"here": each["name"] == NAME} for each in offered["observers"]]
+    observers = [each | {"here": each["name"] == NAME} for each in offered["observers"] if each["here"]]
     return {
         "catalogue": offered | {"observers": observers},
         "known": known_agents(NAME),

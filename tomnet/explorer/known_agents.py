@@ -112,8 +112,8 @@ def keep_maps(path: Path, maps: dict[str, Map]) -> None:
 
 
 def offered() -> list[str]:
-    """The observers that the page lets people choose from."""
-    return [each["name"] for each in catalogue()["observers"] if each["here"]]
+    """The observers that the page draws a map of: to one that reads no past, all agents are the same."""
+    return [each["name"] for each in catalogue()["observers"] if each["here"] and each["reads"] != "nothing"]
 
 
 def main() -> None:

@@ -4,7 +4,7 @@ about the same agent, or one more step, costs no more than itself."""
 from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import equinox as eqx
 import jax
@@ -16,7 +16,7 @@ from .. import zoo
 from ..asking.agent_model import AgentModel, CurrentEpisode, meet
 from ..episodes.episode import QueryState
 from ..experiments.analysis.query_fields import every_cell
-from ..experiments.experiment import ANY_PRESET, ObserverSpec
+from ..experiments.experiment import PRESETS, ObserverSpec
 from ..experiments.registry import EXPERIMENTS
 from ..observer.tomnet import ToMnet
 from ..recordings.recording import Recording
@@ -27,6 +27,7 @@ from .requests import Seen
 from .said import plain, plain_answer
 from .texts import Now, read_now, read_past
 
+PRETRAINED = PRESETS[-1]  # whom the observers of the zoo met; in smaller presets some met fewer
 EPISODES_KEPT = 512  # of all agents together, one for each step
 FIELDS_KEPT = 64  # answers from every cell
 
@@ -42,19 +43,26 @@ def spec_of(name: str) -> ObserverSpec:
     if name not in zoo.names():
         raise BadSetting("observer", "unknown", "no such observer is in the zoo")
     experiment, its_name = name.split("/")
-    return next(each for each in EXPERIMENTS[experiment].specs(ANY_PRESET) if each.name == its_name)
+    return next(each for each in EXPERIMENTS[experiment].specs(PRETRAINED) if each.name == its_name)
 
 
-def reads_snapshots(spec: ObserverSpec) -> bool:
-    return spec.observer.character in ("snapshots", "sequence")
+def reads(spec: ObserverSpec) -> Literal["episodes", "steps", "nothing"]:
+    """What an observer is told of the past: whole episodes, one step of each, or nothing."""
+    if spec.observer.character == "none":
+        return "nothing"
+    return "steps" if spec.observer.character in ("snapshots", "sequence") else "episodes"
 
 
 def seen_recordings(spec: ObserverSpec, past: tuple[Seen, ...]) -> list[Recording]:
-    """Whole episodes, or of each the one step that such an observer sees."""
-    recordings = [read_past(each.text) for each in past]
-    if not reads_snapshots(spec):
-        return recordings
-    return [one.step(min(each.time, len(one) - 1)) for one, each in zip(recordings, past)]
+    """Of past episodes, what such an observer reads."""
+    recordings = [read_past(each.text) for each in past]  # each is checked, whether or not it is read
+    match reads(spec):
+        case "episodes":
+            return recordings
+        case "steps":
+            return [one.step(min(each.time, len(one) - 1)) for one, each in zip(recordings, past)]
+        case "nothing":
+            return []
 
 
 @dataclass(frozen=True, eq=False)

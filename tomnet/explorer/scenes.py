@@ -51,19 +51,17 @@ NEAR = (
 AHEAD = "\n".join(
     (FREE, "..B........", FREE, "...@.......", *(FREE,) * 3, ".C.........", FREE, ".........A.", "...D.......")
 )
-CORRIDORS = "\n".join(
+LOCKED_UP = "\n".join(
     (
-        "...........",
-        ".########..",
-        ".#......#A.",
-        ".#.####.#..",
-        ".#.#..#.#..",
-        ".#.#B.#.#..",
-        ".#.####.#..",
-        ".#......#C.",
-        ".####.###..",
-        "@.....*....",
-        "..........D",
+        "..........*",
+        *(FREE,) * 2,
+        "...####....",
+        "...#..#....",
+        "...#A.#....",
+        "...####....",
+        ".@.........",
+        *(FREE,) * 2,
+        "DB........C",
     )
 )
 
@@ -143,8 +141,8 @@ def scenes() -> list[dict[str, Any]]:
         scene(
             "walls",
             "Wall follower",
-            "This agent sees 5×5 and remembers nothing. Let it act: it keeps a wall at its side.",
-            CORRIDORS,
+            "This agent sees 5×5 and remembers nothing. A is locked up. Play: it goes round along the walls.",
+            LOCKED_UP,
             deep("stateless-5x5"),
         ),
         scene(

@@ -9,6 +9,8 @@
   let asked = 0, timer = null, world = null;
 
   const observer = (name) => tomnet.catalogue.observers.find((each) => each.name === name) || null;
+  /** What it reads of past episodes: `"episodes"`, one of the `"steps"` of each, or `"nothing"`. */
+  const reads = (name) => observer(name)?.reads ?? null;
   const everywhere = ({ show }) => show.what === "field";
   const tell = () => listeners.forEach((listener) => listener(answers));
 
@@ -40,7 +42,7 @@
       if (present.observer) await hear(() => source.ask(question(present)), mine, (answer) => Object.assign(answers, answer));
       else Object.assign(answers, { said: null, character: [], remarks: [] });
       await hear(() => source.beside(compared), mine, (beside) => Object.assign(answers, { beside, busy: false }));
-      if (present.observer) map(present.observer);
+      if (["episodes", "steps"].includes(reads(present.observer))) map(present.observer);
     } catch (error) {
       if (mine !== asked) return;
       answers.busy = false;
@@ -71,5 +73,5 @@
 
   Object.assign(answers, NOTHING);
   scene.listen(later); // before anybody draws
-  tomnet.answers = { get: () => answers, listen: (listener) => listeners.push(listener), observer };
+  tomnet.answers = { get: () => answers, listen: (listener) => listeners.push(listener), observer, reads };
 })(window.tomnet);

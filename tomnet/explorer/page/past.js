@@ -106,8 +106,8 @@
   }
 
   function showEpisodes(present) {
-    const reads = present.observer && answers.observer(present.observer).snapshots;
-    byId("episodes").replaceChildren(...present.past.map((one, number) => thumbnail(one, number, reads)));
+    const snapshots = answers.reads(present.observer) === "steps";
+    byId("episodes").replaceChildren(...present.past.map((one, number) => thumbnail(one, number, snapshots)));
     byId("forget").disabled = !present.past.length;
   }
 
@@ -147,12 +147,14 @@
     const { observer } = scene.get(), here = observer ? known[observer] : null;
     tomnet.map.draw(byId("map"), here, observer ? character : []);
     byId("map").parentElement.hidden = !observer;
+    byId("map").toggleAttribute("hidden", answers.reads(observer) === "nothing");
     byId("map-caption").textContent = mapCaption(observer, here, character);
     byId("map").setAttribute("aria-label", byId("map-caption").textContent);
   }
 
   function mapCaption(observer, here, character) {
     if (!observer) return "";
+    if (answers.reads(observer) === "nothing") return "This observer reads no past episodes: before the first step, all agents are the same to it.";
     if (!here) return "Known agents are being placed on the map…";
     const says = character.at(-1)?.deviation, { embedding } = answers.observer(observer);
     const plane = embedding > 2 ? ", first two principal axes" : "";

@@ -4,19 +4,25 @@
   const { scene, answers, draw, level: levels, bars, past, picture: pictures } = tomnet;
   const { said, head, canDraw } = pictures;
   const byId = (id) => document.getElementById(id);
+  const CHOOSERS = ["observer", "sally-observer"].map(byId); // of the observer, in either view
   const WHAT = { next: "Next step", field: "Every cell", successor: "Will be at", belief: "Believes" };
   const WHO = { observer: "Observer", ideal: "Ideal", agent: "Agent", difference: "Difference" };
   const SPECIES = { planner: "planners", random: "random", deep: "deep RL agents" };
   const NOBODY = ["No observer of deep RL agents", "is in the zoo yet.", "The agent itself can be asked."];
 
-  /** The observer that an agent begins with: made for its kind, the usual one, or one that speaks of beliefs; null where
-      nobody in its world is there yet. */
+  /** Whether an observer was made for agents like this one. */
+  const isMadeFor = ({ species, conditions }, { kind, condition }) =>
+    species === SPECIES[kind] && (!conditions.length || conditions.includes(condition));
+
+  /** The observer that an agent begins with: made for agents like it, and the usual one of these; null where nobody in its
+      world is there yet. */
   function first(agent) {
-    const world = scene.worldOf({ agent }), here = tomnet.catalogue.observers.filter((each) => each.here && each.world === world);
-    const made = here.filter((each) => each.species === SPECIES[agent.kind]);
-    const beliefs = made.find((each) => each.heads.includes("belief"));
-    return (made.find((each) => each.first) ?? beliefs ?? made[0] ?? here[0])?.name ?? null;
+    const world = scene.worldOf({ agent }), usual = tomnet.catalogue.first.map(answers.observer).filter(Boolean);
+    const here = [...usual, ...tomnet.catalogue.observers].filter((each) => each.here && each.world === world);
+    return (here.find((each) => isMadeFor(each, agent)) ?? here[0])?.name ?? null;
   }
+
+  const isStranger = ({ agent, observer }) => observer !== null && !isMadeFor(answers.observer(observer), agent);
 
   function radios(box, name, words, change) {
     for (const [value, text] of Object.entries(words)) {
@@ -38,7 +44,7 @@
     const over = tomnet.episode.over(scene.states(), scene.worldOf(scene.get())), there = !over && canDraw(show.who, show.what);
     if (there) pictures.show(svg, now, show);
     else draw.state(svg, now, { above: () => !over && missing(svg, show.who, show.what) });
-    byId("reading").textContent = there ? pictures.inWords(show) : "";
+    byId("reading").textContent = there ? pictures.inWords(show) : over ? "Nothing comes next." : "";
     svg.setAttribute("aria-label", `${WHO[show.who]}, ${WHAT[show.what].toLowerCase()}`);
   }
 
@@ -80,18 +86,17 @@
 
   function charts() {
     const everyone = ["observer", "ideal", "agent"].map(said), told = (name) => everyone.map((each) => each?.[name]);
-    const actions = bars.chart("next action", tomnet.catalogue.actions, ...told("action"));
-    const taken = bars.chart("will be taken", objects(), ...told("consumption"));
+    const heads = [["action", "next action", tomnet.catalogue.actions], ["consumption", "will be taken", objects()]];
+    const heard = heads.filter(([head]) => told(head).some((numbers) => numbers));
     [...byId("legend").children].forEach((sign, number) => (sign.hidden = !everyone[number]));
-    byId("bars").replaceChildren(...(told("consumption").some((numbers) => numbers) ? [actions, taken] : [actions]));
+    byId("bars").replaceChildren(...heard.map(([head, title, names]) => bars.chart(title, names, ...told(head))));
   }
 
   function remarks() {
-    const { agent, observer } = scene.get(), { remarks, busy } = answers.get();
+    const present = scene.get(), { observer } = present, { remarks, busy } = answers.get();
     const none = observer ? "" : `${NOBODY[0]} ${NOBODY[1]} Beside it stands the agent itself. `;
-    const stranger = observer && answers.observer(observer).species !== SPECIES[agent.kind];
-    const never = stranger ? `This observer was made for ${answers.observer(observer).watches}; it never met an agent like this. ` : "";
-    const inWords = remarks.join("; ").replace("N_past is", "past episodes:");
+    const never = isStranger(present) ? `This observer was made for ${answers.observer(observer).watches}; it never met an agent like this. ` : "";
+    const inWords = remarks.join("; ").replace(/N_past is (\d+)/, (_, seen) => `${seen} past episode${seen === "1" ? "" : "s"}`);
     const careful = remarks.length ? `Careful: ${inWords}.` : "";
     byId("remarks").textContent = `${none}${never}${careful}` || (busy ? "…" : "");
   }
@@ -108,15 +113,19 @@
     byId("summary").textContent = `${next}${taken}`;
   }
 
-  function observers() {
+  function showObservers() {
+    CHOOSERS.forEach(fillObservers);
+    byId("observer").title = `Made for ${answers.observer(scene.get().observer)?.watches ?? "nobody here"}`;
+  }
+
+  function fillObservers(select) {
     const world = scene.worldOf(scene.get()), all = tomnet.catalogue.observers.filter((each) => each.world === world);
     const here = all.filter((each) => each.here), missing = all.filter((each) => !each.here);
     const choices = here.length ? here.map(({ name }) => new Option(name, name)) : [new Option("none yet", "")];
     const absent = missing.map(({ name }) => new Option(`${name} (${tomnet.source.absent})`, name));
     absent.forEach((option) => (option.disabled = true));
-    byId("observer").replaceChildren(...choices, ...absent);
-    byId("observer").value = scene.get().observer ?? "";
-    byId("observer").title = `Made for ${answers.observer(scene.get().observer)?.watches ?? "nobody here"}`;
+    select.replaceChildren(...choices, ...absent);
+    select.value = scene.get().observer ?? "";
   }
 
   function chosen(name) {
@@ -128,11 +137,11 @@
     radios(byId("who"), "who", WHO, (who) => look({ who }));
     byId("gamma").addEventListener("input", (event) => look({ gamma: tomnet.catalogue.gammas[event.target.value] }));
     byId("believed").addEventListener("change", (event) => look({ kind: Number(event.target.value) }));
-    byId("observer").addEventListener("change", (event) => chosen(event.target.value));
+    for (const select of CHOOSERS) select.addEventListener("change", () => chosen(select.value));
     const showAll = () => [controls, picture, charts, remarks, summary].forEach((show) => show());
-    scene.listen(() => [observers, showAll].forEach((show) => show()));
+    scene.listen(() => [showObservers, showAll].forEach((show) => show()));
     answers.listen(showAll);
   }
 
-  tomnet.prediction = { begin, first };
+  tomnet.prediction = { begin, first, isStranger };
 })(window.tomnet);

@@ -15,7 +15,8 @@
   };
 
   function asked(present) {
-    const { observer, past, level } = present, times = past.map(({ time }) => time).join(", ");
+    const { observer, level } = present, reads = answers.reads(observer), past = reads === "nothing" ? [] : present.past;
+    const times = past.map(({ time }) => time).join(", ");
     const snapshots = [
       `TIMES = [${times}]  # of each, the step that was seen`,
       "past = [recording.step(time) for recording, time in zip(past, TIMES)]",
@@ -30,7 +31,7 @@
       `LEVEL = ${quoted(level)}`,
       "",
       READ,
-      ...(answers.observer(observer).snapshots ? snapshots : []),
+      ...(reads === "steps" ? snapshots : []),
       `agent = tomnet.meet("${observer}", past)`,
       "episode = agent.begin(LEVEL)",
       ...scene.states(present).slice(1).map((state) => step(state, present)),

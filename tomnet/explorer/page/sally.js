@@ -4,7 +4,6 @@
   const { scene, answers, draw, level: levels, episode, past } = tomnet;
   const byId = (id) => document.getElementById(id);
   const WAYS = { u: "up", d: "down", l: "left", r: "right" };
-  const SAID = "Circles: where it says the agent believes it is. Arrows: what it says the agent does next.";
   const SHADES = "Dashed: what it sees now. Faint shade: what it saw before. Strong shade: what it never saw.";
   const SURE = 0.5; // of where it is: below that, a belief is a guess
 
@@ -97,8 +96,16 @@
       if (said.belief) draw.belief(svg, beliefOf(said), draw.kindOf(liked()));
       draw.policy(svg, now.agent, said.action, "observer");
     } });
-    const { observer, past: seen } = scene.get(), met = `${observer} has seen ${seen.length} other episodes of this agent.`;
-    caption("says", waiting ? `${met} ${SAID}` : "It is being trained. The other three panels need none.");
+    caption("says", waiting ? saying(scene.get()) : "The other three panels need none.");
+  }
+
+  function saying(present) {
+    const { observer, past: { length } } = present, past = `${length} other episode${length === 1 ? "" : "s"} of this agent`;
+    const met = answers.reads(observer) === "nothing" ? `${observer} reads no past episodes.` : `${observer} has seen ${past}.`;
+    const never = tomnet.prediction.isStranger(present) ? " It never met an agent like this." : "";
+    const beliefs = answers.observer(observer).heads.includes("belief");
+    const circles = beliefs ? "Circles: where it says the agent believes it is." : "It says nothing of beliefs.";
+    return `${met}${never} ${circles} Arrows: what it says the agent does next.`;
   }
 
   // --- In a sentence

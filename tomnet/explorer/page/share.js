@@ -32,15 +32,25 @@
       write(whole, title(panel), number * (SIDE + GAP), 0.5, 700);
       whole.append(inlined(panel, { x: number * (SIDE + GAP), y: TITLE, width: SIDE, height: SIDE }));
     });
-    const story = scene.get().view === "sally", words = story ? inLines(byId("moral").textContent, width) : signs();
-    words.forEach((line, number) => write(whole, line, 0, TITLE + SIDE + 1 + 0.8 * number));
-    if (!story) whole.append(...[...byId("bars").children].map(belowPrediction));
+    const below = (number) => TITLE + SIDE + 1 + 0.8 * number;
+    if (scene.get().view === "sally") {
+      inLines(byId("moral").textContent, width).forEach((line, number) => write(whole, line, 0, below(number)));
+    } else {
+      shownSigns().forEach((each, number) => writeSign(whole, each, below(number)));
+      whole.append(...[...byId("bars").children].map(belowPrediction));
+    }
     return new XMLSerializer().serializeToString(whole);
   }
 
   /** What the signs in the charts stand for. */
-  const signs = () =>
-    [...byId("legend").children].filter(({ hidden }) => !hidden).map((each) => `${each.dataset.sign}  ${each.textContent}`);
+  const shownSigns = () => [...byId("legend").children].filter(({ hidden }) => !hidden);
+
+  /** In the colour that it has in the charts: of what is hollow, that of its border. */
+  function writeSign(svg, each, y) {
+    const { backgroundColor, borderTopColor, borderTopWidth } = getComputedStyle(each.querySelector(".sign"));
+    write(svg, each.dataset.sign, 0, y).setAttribute("fill", parseFloat(borderTopWidth) ? borderTopColor : backgroundColor);
+    write(svg, each.textContent, 0.8, y);
+  }
 
   const belowPrediction = (chart, number) =>
     inlined(chart, { x: SIDE + GAP + (number * SIDE) / 2, y: TITLE + SIDE + 0.4, width: SIDE / 2, height: BELOW - 0.4 });
@@ -52,7 +62,7 @@
 
   function write(svg, text, x, y, weight = 400) {
     const font = { "font-family": "DejaVu Sans, sans-serif", "font-size": 0.56, "font-weight": weight };
-    add(svg, "text", { x, y, fill: getComputedStyle(document.body).color, ...font }, text);
+    return add(svg, "text", { x, y, fill: getComputedStyle(document.body).color, ...font }, text);
   }
 
   /** A sentence in lines that fit; a letter is about a third of a cell wide. */
