@@ -71,6 +71,13 @@ def test_a_history_without_a_state_to_ask_about():
 SMALL_WORLD = tomnet.World(size=3, objects=1, max_walls=0, step_limit=4)
 
 
+def test_who_is_no_observer_is_refused_in_one_line():
+    # in a process of its own, where no type is checked
+    code = "import tomnet\ntry: tomnet.meet(5, [])\nexcept tomnet.TomnetError as error: print(error)"
+    ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert ran.stdout == "observer = 5: must be an observer, or the name or the folder of one\n"
+
+
 def test_a_population_and_not_an_agent_is_drawn_from():
     agent = jax.tree.map(lambda leaf: leaf[0], tomnet.RandomSpecies((1.0,)).sample(jax.random.key(0), 1))
     scalars = eqx.tree_at(lambda agent: agent.action_probabilities, agent, jax.numpy.float32(0.2))

@@ -180,8 +180,10 @@ def meet(observer: ToMnet | FittedObserver | FilePath, past: Any, *, objects: Se
     """
     if isinstance(observer, str | PathLike):
         observer = load_fitted(observer) if is_fitted(observer) else load(str(observer))
-    if not isinstance(observer, FittedObserver):
+    if isinstance(observer, ToMnet):
         return agent_model.meet(observer, past, objects)
+    if not isinstance(observer, FittedObserver):
+        raise BadSetting("observer", observer, "must be an observer, or the name or the folder of one")
     if objects is not None:
         raise BadSetting("objects", ", ".join(objects), "a fitted observer knows objects by their letters")
     return observer.meet(past)

@@ -46,4 +46,5 @@ def test_without_the_extra_one_line_says_what_to_install(monkeypatch, capsys):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pydantic", None)
     assert main(["explore", "--no-browser"]) == 2
-    assert capsys.readouterr().err == "tomnet: pydantic is not installed; pip install 'tomnet[explore]' brings it\n"
+    told = "pydantic is not installed; pip install 'tomnet[explore]' brings it, or '.[explore]' in a checkout"
+    assert capsys.readouterr().err == f"tomnet: {told}\n"

@@ -200,7 +200,7 @@ def test_results_of_several_seeds_are_kept_and_told_beside_the_page(tomnet, eval
     assert tomnet("results", "1.json", "--out", "docs/results.md")[0] == 0
     assert "◐ partly, 2 of 2 seeds\n" in Path("docs/results.md").read_text()
     assert "a page is made of one; --seeds keeps several" in refusal("results", "1.json", "2.json")
-    assert "a file is missing" in refusal("results")
+    assert "FILE ... is missing; `tomnet results --help` explains it" in refusal("results")
     assert "a page is written after it" in refusal("results", "1.json", "--seeds", "s.json", "--out", "docs/p.md")
     assert "holds no seeds" in refusal("results", "1.json", "--seeds", "2.json")
     assert "holds no results" in refusal("results", "docs/seeds.json", "--seeds", "docs/seeds.json")
@@ -397,7 +397,7 @@ def test_figures_of_something_else_are_refused(plain, refusal, here):
 
 
 @pytest.mark.parametrize("where", ["file", "file/below"])
-@pytest.mark.parametrize("command", [("run", NAME, "--preset", "smoke"), ("report",)], ids=" ".join)
+@pytest.mark.parametrize("command", [("run", NAME, "--preset", "smoke"), ("evaluate", NAME), ("report",)], ids=" ".join)
 def test_a_folder_that_cannot_be_written_to_is_refused_before_the_work(command, where, refusal, here, monkeypatch):
     save_observers(here / "zoo" / NAME, "{}.safetensors")
     for work in ("run", "evaluate"):
@@ -438,6 +438,63 @@ def test_a_terminal_without_unicode_gets_plainer_characters(arguments):
     assert (process.returncode, err) == (0, "")
     assert out.isascii()
     assert "?" not in out
+
+
+@pytest.mark.parametrize(
+    ("command", "missing"),
+    [
+        (("evaluate",), "NAME is missing; `tomnet evaluate --help` explains it"),
+        (("fit",), "PATH and --out are missing; `tomnet fit --help` explains them"),
+        (("fit", "--out", "here"), "PATH is missing; `tomnet fit --help` explains it"),
+        (("episodes", "convert", "here"), "--out and --to are missing; `tomnet episodes convert --help` explains them"),
+        (("evaluate", NAME, "--seed"), "--seed needs a value"),
+        (("evaluate", NAME, "--seed", "--json"), "--seed needs a value"),
+    ],
+)
+def test_what_is_missing_is_said_in_our_own_words(command, missing, refusal):
+    assert refusal(*command) == f"tomnet: {missing}\n"
+
+
+INTERRUPTED_AT = """
+import atexit, os, signal, sys, time
+
+def interrupt():
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(1)
+
+class AtImport:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            try:
+                interrupt()
+            except KeyboardInterrupt:
+                raise ImportError("Encountered an error while initializing the extension.") from None
+
+sys.meta_path.insert(0, AtImport())
+if {module!r} == "the end":
+    atexit.register(interrupt)
+from tomnet.cli.entry import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "code", "says"),
+    [
+        ("tyro", 130, "tomnet: interrupted\n"),  # commands are being loaded
+        ("tomnet.zoo", 130, "tomnet: stopping once"),  # a library has words of its own for it
+        ("the end", 0, ""),  # all is said
+    ],
+)
+def test_ctrl_c_is_never_a_traceback(module, code, says, here):
+    script = here / "interrupted.py"
+    signals = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell may have it ignored
+    script.write_text(signals + INTERRUPTED_AT.format(module=module))
+    ran = subprocess.run([sys.executable, script, "list"], capture_output=True, text=True, timeout=300)
+    assert ran.returncode == code
+    assert ran.stderr.startswith(says)
+    assert "Traceback" not in ran.stderr
+    assert ran.stderr.endswith("tomnet: interrupted\n" if code else "")
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), Interrupted("interrupted at step 2 of 4")])

@@ -1,5 +1,7 @@
 """Settings and places that cannot work are named before anything is done."""
 
+from pathlib import Path
+
 import pytest
 
 from tomnet.support.checks import LARGEST_SEED, check_between, check_seed, check_writable, check_writable_file
@@ -20,6 +22,17 @@ def test_places_that_can_be_written_to_need_not_exist(tmp_path):
     check_writable(tmp_path / "new" / "folder")
     check_writable_file(tmp_path / "new" / "table.json")
     check_writable_file(tmp_path / "table.json")
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="no file system here that refuses what root may do by the mode")
+def test_a_file_system_that_takes_nothing():
+    with pytest.raises(BadFile, match="x: cannot be written to: nothing can be made in /proc, "):
+        check_writable(Path("/proc/x"))
+
+
+def test_what_was_tried_out_leaves_nothing(tmp_path):
+    check_writable(tmp_path / "new")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_places_that_cannot_be_written_to(tmp_path):

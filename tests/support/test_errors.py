@@ -25,6 +25,17 @@ def test_a_far_miss_lists_what_there_is():
     assert str(error) == "unknown experiment 'chess'; known: goal-inference, random-policy"
 
 
+def test_what_begins_alike_is_all_told():
+    known = ["goal-inference/2d", "goal-inference/8d", "greedy-agents/greedy"]
+    told = "did you mean 'goal-inference/2d' or 'goal-inference/8d'?"
+    assert str(nearest("goal-inferenc", known, "observer")) == f"unknown observer 'goal-inferenc'; {told}"
+
+
+def test_that_options_begin_alike_does_not_make_them_alike():
+    assert str(nearest("--observer", ["--seed", "--out"], "option")).endswith("known: --out, --seed")
+    assert str(nearest("--sed", ["--seed", "--out"], "option")).endswith("did you mean '--seed'?")
+
+
 def test_an_unknown_name_among_none():
     assert str(nearest("chess", [], "model")) == "unknown model 'chess'; none is known"
 
@@ -39,5 +50,7 @@ def test_an_error_is_one_printable_line(hostile):
 def test_a_missing_library_is_named_with_the_extra_that_brings_it():
     with pytest.raises(MissingExtra) as raised, needs_extra("gymnasium"):
         import no_such_library.part  # noqa: F401  # pyright: ignore[reportMissingImports]
-    assert str(raised.value) == "no_such_library is not installed; pip install 'tomnet[gymnasium]' brings it"
+    assert str(raised.value) == (
+        "no_such_library is not installed; pip install 'tomnet[gymnasium]' brings it, or '.[gymnasium]' in a checkout"
+    )
     assert isinstance(raised.value, ImportError)

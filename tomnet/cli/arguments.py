@@ -135,13 +135,44 @@ def check_options(command: type, argv: list[str], program: str) -> None:
         if option not in options:
             raise nearest(option, options, "option")
         value = value if equals else after
-        if value is None or options[option] is bool or value.startswith("--"):
+        if options[option] is bool:
             continue
+        if value is None or value in options:
+            raise TomnetError(f"{option} needs a value")
         if value == "":
             raise TomnetError(f"{option} is empty")
         if options[option] in (int, int | None) and not _is_whole(value):
             raise BadSetting(option, value, "must be a whole number")
     check_places(command, argv, options, program)
+    check_missing(command, argv, options, program)
+
+
+def check_missing(command: type, argv: list[str], options: dict[str, Any], program: str) -> None:
+    """That there is a word for every place that has no default, and every option that has none."""
+    if {"--help", "-h"} & {*argv}:
+        return
+    needed = {field.name for field in dataclasses.fields(command) if _has_no_default(field)}
+    places = [
+        _metavar(marked) for name, (_, marked) in _arguments(command).items() if name in needed and _has_place(marked)
+    ]
+    wanted = [
+        f"--{name}" for name, (_, marked) in _arguments(command).items() if name in needed and not _has_place(marked)
+    ]
+    given = {word.partition("=")[0] for word in argv}
+    missing = [*places[len(_words(argv, options)) :], *(option for option in wanted if option not in given)]
+    if missing:
+        are, them = ("is", "it") if len(missing) == 1 else ("are", "them")
+        raise TomnetError(f"{' and '.join(missing)} {are} missing; `{program} --help` explains {them}")
+
+
+def _has_no_default(field: dataclasses.Field) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+
+
+def _words(argv: list[str], options: dict[str, Any]) -> list[str]:
+    """What stands there without `--`, and is no option's value."""
+    is_value = [False, *(options.get(word) not in (None, bool) for word in argv)]
+    return [word for word, value in zip(argv, is_value) if not value and not word.startswith("-")]
 
 
 def check_places(command: type, argv: list[str], options: dict[str, Any], program: str) -> None:
@@ -149,8 +180,7 @@ def check_places(command: type, argv: list[str], options: dict[str, Any], progra
     places = places_of(command)
     if any(get_origin(kind) is tuple for kind in places.values()):  # as many as one likes
         return
-    is_value = [False, *(options.get(word) not in (None, bool) for word in argv)]
-    words = [word for word, value in zip(argv, is_value) if not value and not word.startswith("-")]
+    words = _words(argv, options)
     if len(words) > len(places):
         taken = ", ".join((*places, *options)) or "nothing"
         raise TomnetError(f"{words[len(places)]!r} is a word too many: `{program}` takes {taken}")

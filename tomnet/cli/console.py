@@ -22,7 +22,19 @@ if TYPE_CHECKING:
     from .bench import Measurement
 
 PIPE_WIDTH = 200  # in a pipe there is no edge to wrap at
-PLAIN = {"×": "x", "–": "-", "−": "-", "≤": "<=", "≥": ">=", "“": '"', "”": '"', "‖": "||", "─": "-", "│": "|"}
+PLAIN = {
+    "×": "x",
+    "–": "-",
+    "−": "-",
+    "≤": "<=",
+    "≥": ">=",
+    "“": '"',
+    "”": '"',
+    "‖": "||",
+    "─": "-",
+    "│": "|",
+    "…": "-",
+}
 """For terminals without Unicode; what is not here loses its accents, or becomes a question mark."""
 
 
@@ -82,11 +94,11 @@ def print_claims(result: "Result") -> None:
         ideal = "–" if claim.reference is None else f"{claim.reference:.3f}"
         rows.append((claim.id, shown_verdict(claim, result), f"{claim.value:.3f}", interval, ideal, claim.unit))
     agents = result.environment.get("agents", "–")
-    title = f"{result.experiment}: {agents} agents, seed {result.seed}"
+    title = f"{result.experiment}: --agents {agents} --seed {result.seed}"
     if not rows:
         print(f"{title}; beyond the paper, of whose claims it decides none")
         return
-    print_table(("claim", "verdict", "value", "95% interval", "ideal", "unit"), rows, title)
+    print_table(("claim", "verdict", "value", "95% interval", "ideal or agents", "unit"), rows, title)
 
 
 def shown_verdict(claim: "Claim", result: "Result") -> str:

@@ -17,11 +17,16 @@ if TYPE_CHECKING:
     from ..experiments.start import Start
 
 FEWEST_AGENTS = 20  # with fewer, some of the groups that an evaluation compares are empty
-MOST_AGENTS = 10_000  # ten times what the published numbers rest on; all are in memory at once
+MOST_AGENTS = 10_000  # twenty times what most published numbers rest on; all are in memory at once
 
 Name = Annotated[Positional[str], arg(metavar="NAME", help="experiment; `tomnet list` names them")]
 Agents = Annotated[
-    int | None, arg(metavar="N", help="number of agents", help_behavior_hint="(default: 500, where cheap 2000)")
+    int | None,
+    arg(
+        metavar="N",
+        help="agents to meet; of deep RL agents, about so many encounters",
+        help_behavior_hint="(default: 500, where cheap 2000)",
+    ),
 ]
 
 
@@ -141,7 +146,10 @@ class Evaluate:
     def __call__(self) -> None:
         from ..experiments.registry import find
 
-        result = measure(find(self.name), self.model, self.agents, self.seed)
+        experiment = find(self.name)
+        if self.out is not None:
+            check_writable(self.out)
+        result = measure(experiment, self.model, self.agents, self.seed)
         if self.out is not None:
             from ..experiments.run import RESULT
             from ..figures import save_figures

@@ -9,6 +9,7 @@ import dataclasses
 import io
 import os
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import redirect_stderr
 from typing import Annotated
@@ -94,8 +95,9 @@ GROUPS: dict[str, dict[str, type]] = {"agents": AGENT_COMMANDS, "episodes": EPIS
 def main(argv: list[str] | None = None) -> int:
     prepare_cpu()
     degrade_gracefully()
+    asked_to_stop = threading.Event()
     try:
-        with acknowledged("what is being compiled or computed is through"):
+        with acknowledged("what is being compiled or computed is through") as asked_to_stop:
             argv = sys.argv[1:] if argv is None else argv
             command = parse(argv)
             check_platform()
@@ -110,7 +112,10 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read our output has had enough, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains once more at the end
         return CUT_SHORT
-    except (TomnetError, OSError, RuntimeError, MemoryError) as error:
+    except Exception as error:
+        if asked_to_stop.is_set():  # a library that is interrupted while it is loaded has words of its own for it
+            say("tomnet: interrupted")
+            return INTERRUPTED
         line = complaint(error)
         if line is None:
             raise

@@ -75,8 +75,8 @@ class SallyAnne:
             stage("six pictures")
             for path in save(draw_story(story), self.out):
                 print(path)
-        chosen = "" if self.network is not None else ": of those held out, the one that acts most clearly on its belief"
-        say(f"network {story.network}{chosen}; after {time.monotonic() - started:.0f} s")
+        chosen = "" if self.network is not None else ", of those held out the one that acts most clearly on its belief"
+        say(f"the agent is network {story.network}{chosen}; told in {time.monotonic() - started:.0f} s")
 
 
 def observer_of(model: Path | None, condition: str) -> "tuple[ToMnet, dict[str, str]]":

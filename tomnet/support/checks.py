@@ -1,6 +1,7 @@
 """What is asked for, checked before the work begins."""
 
 import os
+import tempfile
 from pathlib import Path
 
 from .errors import BadFile, BadSetting
@@ -25,6 +26,11 @@ def check_writable(folder: Path) -> None:
         raise BadFile(folder, f"cannot be written to: {there} is not a folder")
     if not os.access(there, os.W_OK | os.X_OK):
         raise BadFile(folder, f"cannot be written to: {there} is read-only")
+    try:  # what root may do by the mode, the file system may refuse
+        tempfile.TemporaryDirectory(prefix=".tomnet-", dir=there).cleanup()
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise BadFile(folder, f"cannot be written to: nothing can be made in {there}, {why}") from None
 
 
 def check_writable_file(path: Path) -> None:

@@ -41,7 +41,8 @@ class MissingExtra(TomnetError, ImportError):
     """A library that is installed on demand only: `gymnasium is not installed; pip install 'tomnet[gymnasium]' …`"""
 
     def __init__(self, library: str, extra: str):
-        super().__init__(f"{library} is not installed; pip install 'tomnet[{extra}]' brings it")
+        how = f"pip install 'tomnet[{extra}]' brings it, or '.[{extra}]' in a checkout"
+        super().__init__(f"{library} is not installed; {how}")
 
 
 @contextmanager
@@ -53,12 +54,19 @@ def needs_extra(extra: str) -> Iterator[None]:
         raise MissingExtra((error.name or extra).partition(".")[0], extra) from None
 
 
+FEW = 5  # names that are all told
+
+
 def nearest(name: str, known: Iterable[str], what: str) -> TomnetError:
     """The error for an unknown name: `unknown experiment 'goal-inferense'; did you mean 'goal-inference'?`"""
     known = sorted(known)
-    close = get_close_matches(name, known, n=1)
-    if close:
-        advice = f"did you mean {close[0]!r}?"
+    bare = {each.lstrip("-"): each for each in known}  # that options begin alike does not make them alike
+    close = get_close_matches(name.lstrip("-"), bare, n=1)
+    begin_so = [each for each in known if name and each.startswith(name)]
+    if 1 < len(begin_so) <= FEW:
+        advice = f"did you mean {' or '.join(map(repr, begin_so))}?"
+    elif close:
+        advice = f"did you mean {bare[close[0]]!r}?"
     elif known:
         advice = f"known: {', '.join(known)}"
     else:

@@ -20,22 +20,24 @@ class Interrupted(TomnetError):
 
 
 @contextmanager
-def acknowledged(waits_for: str) -> Iterator[None]:
-    """Says at the first Ctrl-C what the job still waits for, and ends the process at the second.
+def acknowledged(waits_for: str) -> Iterator[threading.Event]:
+    """Says at the first Ctrl-C what the job still waits for, and ends the process at the second. The event is whether
+    there was a first.
 
     Python runs its own handlers between two of its steps, and a compilation is a single one of up to a minute. C notes
     a signal at once, and writes its number into a pipe on which a thread listens.
     """
+    asked = threading.Event()
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield asked
         return
     heard, noted = os.pipe()
     os.set_blocking(noted, False)
-    listener = threading.Thread(target=_listen, args=(heard, waits_for), daemon=True)
+    listener = threading.Thread(target=_listen, args=(heard, waits_for, asked), daemon=True)
     listener.start()
     before = signal.set_wakeup_fd(noted)
     try:
-        yield
+        yield asked
     finally:
         signal.set_wakeup_fd(before)
         os.close(noted)
@@ -43,13 +45,12 @@ def acknowledged(waits_for: str) -> Iterator[None]:
         os.close(heard)
 
 
-def _listen(heard: int, waits_for: str) -> None:
-    asked = 0
+def _listen(heard: int, waits_for: str, asked: threading.Event) -> None:
     while number := os.read(heard, 1):  # nothing: the job is over
         if number[0] not in (signal.SIGINT, signal.SIGTERM):
             continue
-        asked += 1
-        if asked == 1:
+        if not asked.is_set():
+            asked.set()
             print(f"tomnet: stopping once {waits_for}; Ctrl-C again stops now", file=sys.stderr, flush=True)
         elif not select.select([heard], [], [], GRACE)[0]:
             print(SHOW_CURSOR if sys.stderr.isatty() else "", end="", file=sys.stderr)
