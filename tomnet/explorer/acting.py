@@ -15,8 +15,8 @@ from ..recordings.worlds import to_recording
 from ..support.trees import pick
 from ..world.gridworld import MAZE, SUBGOAL_MAZE, World
 from ..world.levels import draw_levels, format_level, symbols
+from .episode_text import Now, read_now
 from .requests import Choice
-from .texts import Now, read_now
 
 
 def random_level(subgoal: bool, seed: int) -> str:

@@ -15,9 +15,9 @@ from .beside import beside
 from .catalogue import catalogue
 from .guard import LOOPBACK, Guard
 from .known_agents import known_agents
-from .reading import read_episode
 from .requests import Act, Comparison, DrawLevel, Known, Question, Read, Request, Watch
 from .turns import Superseded, Turns
+from .uploaded_episode import read_episode
 
 with needs_extra("explore"):
     from fastapi import FastAPI

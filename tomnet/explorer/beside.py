@@ -30,10 +30,10 @@ from ..support.streams import EVALUATION_STREAM, stream
 from ..support.trees import pick
 from ..world.gridworld import ACTIONS, MAZE, SUBGOAL_MAZE, World
 from ..world.levels import symbols
+from .episode_text import Now, read_now
 from .observers import seen_recordings, spec_of
 from .requests import Choice, Seen
 from .said import plain_answer
-from .texts import Now, read_now
 
 PARTICLES = 256  # of the exact observer
 

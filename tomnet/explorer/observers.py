@@ -23,9 +23,9 @@ from ..recordings.recording import Recording
 from ..support.errors import BadSetting
 from ..support.warn import overheard
 from ..world.levels import symbols
+from .episode_text import Now, read_now, read_past
 from .requests import Seen
 from .said import plain, plain_answer
-from .texts import Now, read_now, read_past
 
 PRETRAINED = PRESETS[-1]  # whom the observers of the zoo met; in smaller presets some met fewer
 EPISODES_KEPT = 512  # of all agents together, one for each step
