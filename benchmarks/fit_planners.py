@@ -82,7 +82,7 @@ def losses(data, said, name: str) -> np.ndarray:
 
 def shares(data, without_past, after, name: str) -> list[float]:
     """The captured share with its interval."""
-    from tomnet.experiments.claims.statistics import bootstrap, captured
+    from tomnet.experiments.analysis.statistics import bootstrap, captured
 
     columns = losses(data, without_past, "exact"), losses(data, after, name), losses(data, after, "exact")
     one = bootstrap(captured, *columns)

@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def measure(folder: Path, seed: int) -> dict:
-    from tomnet.experiments.claims.statistics import mean_interval, share_interval
+    from tomnet.experiments.analysis.statistics import mean_interval, share_interval
     from tomnet.fit.run import fit
     from tomnet.fit.split import FOLDS
     from tomnet.recordings.folder import read_recordings

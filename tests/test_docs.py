@@ -92,7 +92,7 @@ def test_policies_in_a_minigrid_room_are_told_apart_as_the_page_says(tmp_path, m
     (code,) = filter(needs_minigrid, python_blocks(page))
     exec(compile(code, "docs/own-agents.md", "exec"), {"__name__": "room", "Path": Path, "tomnet": tomnet})
     printed = capsys.readouterr().out.splitlines()
-    assert len(printed) == 3
+    assert len(printed) == 4
     assert [line for line in printed if f"    {line}\n" not in page] == []
 
 

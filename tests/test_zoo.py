@@ -17,8 +17,8 @@ from tomnet.cards import adopt
 from tomnet.cards.agents import returns_hoped_for
 from tomnet.cards.observers import claim_link, compose_card, encounters_text, versions
 from tomnet.experiments.analysis.performance import Performance
+from tomnet.experiments.analysis.statistics import Estimate
 from tomnet.experiments.claims.claim import Claim
-from tomnet.experiments.claims.statistics import Estimate
 from tomnet.experiments.experiment import Result
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.experiments.run import check_agents
@@ -142,8 +142,8 @@ def test_a_card_says_what_was_trained_and_what_was_measured(run_folder):
     card = zoo.card(NAME).read_text()
     assert ABOUT["command"] in card
     assert "| 2d | smoke | 12,345 | 68 | 3 | abacus, 2 cores |" in card
-    assert f"| {claim_link('G1')} | partly | 0.500 | 0.400 … 0.600 | 1.000 | It predicts |" in card
-    assert "| action | 1.250 | 1.000 | 1.500 | 0.500 |" in card
+    assert f"| {claim_link('G1')} | partly | 0.500 | 0.400 … 0.600 | 1 | It predicts |" in card
+    assert "| action | 1.250 | 1 | 1.500 | 0.500 |" in card
     assert "500 agents drawn with seed 1" in card
     assert "Apache-2.0" in card
     assert f"- {claim_link('G1')}, partly. It predicts: 0.500 (0.400 … 0.600), share; ≥ 0.9." in card
@@ -387,7 +387,7 @@ def test_the_card_of_the_agents_says_how_they_were_trained_and_what_they_earn(tm
     assert "    tomnet agents train --preset full --seed 5\n" in card
     assert "| 3x3 | full | 3 of 24 | 1 | 10,000,000 | 0.98 | 1,234 | 5 | abacus, 2 cores | tomnet 0.1.0" in card
     assert "| 3x3 | 0, 2 | 1 |" in card  # training and held-out networks
-    assert "| oracle | 1 | 1.600 (1.550 … 1.650) | 0.500 | 0.500 | 0.500 | 0.500 | 20.000 |" in card
+    assert "| oracle | 1 | 1.600 (1.550 … 1.650) | 0.500 | 0.500 | 0.500 | 0.500 | 20 |" in card
     assert "| 3x3 | 3 | 0.200 (0.150 … 0.250) |" in card
     assert "64 levels of its own, drawn with seed 1" in card
     assert "swaps on 128 others" in card
@@ -398,7 +398,7 @@ def test_the_card_of_the_agents_says_how_they_were_trained_and_what_they_earn(tm
     assert "Sizes hoped for, judged by the interval: stateless-5x5 0.6 (reached)." in card
     assert "stateless-5x5 (missed among held out networks)." in card
     assert f"{claim_link('F1')}: the largest effect of any swap out of view was 0 nats." in card
-    assert f"| {claim_link('F1')} | partly | 0.030 | 0.020 … 0.040 | – | Seen swaps matter |" in card
+    assert f"| {claim_link('F1')} | partly | 0.030 | 0.020 … 0.040 | — | Seen swaps matter |" in card
     assert "5×5 gridworlds with 3 objects and a subgoal" in card
     assert f"- {claim_link('F1')}, partly. Seen swaps matter: 0.030 (0.020 … 0.040), nats; the rule." in card
     assert "Apache-2.0" in card

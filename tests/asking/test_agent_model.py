@@ -202,3 +202,9 @@ def test_recordings_and_episodes_of_our_own_are_the_same_past(observer_of, walks
     one_by_one = [jax.tree.map(lambda leaf: leaf[0], to_episodes([walk], 5, NAMES)) for walk in walks]
     for past in (stacked, one_by_one, iter(walks)):
         np.testing.assert_allclose(tomnet.meet(observer_of("mental"), past).character.mean, told, atol=1e-6)
+
+
+def test_in_a_notebook_both_are_a_line(observer_of, walks):
+    agent = tomnet.meet(observer_of("mental"), walks[:1])
+    assert repr(agent) == f"<AgentModel: 1 past episode; objects {', '.join(agent.objects)}>"
+    assert repr(agent.begin(LEVEL).step(STEPS[0])) == "<CurrentEpisode: 1 step>"

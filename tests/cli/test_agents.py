@@ -16,8 +16,8 @@ from tomnet.cli import agents
 from tomnet.cli import main as cli
 from tomnet.experiments import ceiling
 from tomnet.experiments.analysis.ceiling_measures import CeilingRow
+from tomnet.experiments.analysis.statistics import Estimate
 from tomnet.experiments.claims.claim import Claim
-from tomnet.experiments.claims.statistics import Estimate
 from tomnet.support.json_files import read_json, read_jsonl, write_json
 from tomnet.support.run_folder import Run, enter_run
 

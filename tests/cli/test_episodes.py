@@ -116,9 +116,11 @@ def test_convert_json(tomnet, episodes, here):
 def test_convert_writes_nothing_where_something_is_broken(tomnet, episodes, here):
     (episodes / "ann" / "2.txt").write_text("@.A\n\njump\n")
     code, out, err = tomnet("episodes", "convert", episodes, "--out", "copy", "--to", "jsonl")
-    assert code == 1
+    assert code == 2
     assert "2.txt, line 3: action" in out
     assert "nothing was written" in err
+    _, out, _ = tomnet("episodes", "convert", episodes, "--out", "copy", "--to", "jsonl", "--json")
+    assert [broken["line"] for broken in json.loads(out)["broken"]] == [3]
     assert sorted(path.name for path in here.iterdir()) == ["all"]
 
 

@@ -123,7 +123,7 @@ def test_evaluate_prints_the_claims(tomnet, evaluated, here):
     assert code == 0
     assert "G1" in out
     assert "partly" in out
-    assert "goal-inference: 2000 agents act" in err
+    assert "goal-inference: 8000 agents act" in err
     assert evaluated["seed"] == 1
     assert evaluated["agents"] == EXPERIMENTS[NAME].agents
     assert list(evaluated["observers"]) == OBSERVERS

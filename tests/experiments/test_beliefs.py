@@ -9,6 +9,7 @@ from figures.hand_made_minds import belief_embeddings_tables
 
 from tomnet.experiments import belief_embeddings
 from tomnet.experiments.analysis.belief_forecast import _row, forecast_costs, truth_costs
+from tomnet.experiments.analysis.statistics import Estimate
 from tomnet.experiments.belief_embeddings import (
     Embedded,
     MixedUp,
@@ -19,7 +20,6 @@ from tomnet.experiments.belief_embeddings import (
     kendall,
     principal_axes,
 )
-from tomnet.experiments.claims.statistics import Estimate
 from tomnet.support.errors import BadSetting
 
 PLACES = 122

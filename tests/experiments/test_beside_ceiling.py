@@ -11,9 +11,10 @@ from tomnet.agents import population as populations
 from tomnet.cards.observers import claims_table
 from tomnet.experiments import ceiling
 from tomnet.experiments.analysis.ceiling_measures import CeilingRow
+from tomnet.experiments.analysis.statistics import Estimate
 from tomnet.experiments.beside_ceiling import CEILINGS, FILE, beside_ceiling, stored_ceiling
 from tomnet.experiments.ceiling import MIXED_POPULATION, THREE_SPECIES, Ceiling, save_ceiling
-from tomnet.experiments.claims.statistics import Estimate
+from tomnet.experiments.claims.claim import beside
 from tomnet.experiments.experiment import Result
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.report.page import build_report, summary
@@ -49,12 +50,20 @@ def with_ceiling(name: str, one: Ceiling | None) -> Result:
 
 def test_each_ceiling_is_in_the_unit_of_its_claim():
     claims = {claim.id: claim for name in EXPERIMENTS for claim in with_ceiling(name, made()).claims}
-    assert {id for id, claim in claims.items() if claim.ceiling} == CEILINGS.keys() == {"D1", "D4", "F5", "B1", "B3"}
+    told = {id for id, claim in claims.items() if "held out" in (claim.ceiling or {})}
+    assert told == CEILINGS.keys() == {"D1", "D4", "F5", "B1", "B3"}
     found = {id: claims[id].ceiling["held out"] for id in CEILINGS}
     assert "weakest: consumption" in claims["D1"].unit
     assert found["D1"] == pytest.approx(0.5 / 0.61)
     assert found["F5"] == pytest.approx(0.1 * claims["F5"].detail["distance"])
     assert (found["D4"], found["B1"], found["B3"]) == (0.99, 0.98, pytest.approx(0.15))
+
+
+def test_it_joins_what_a_claim_knew_of_rolling_out_the_agents_themselves():
+    alone, joined = hand_made("deep-rl-agents").claims[0], with_ceiling("deep-rl-agents", made()).claims[0]
+    assert alone.ceiling is not None
+    assert joined.ceiling == {"agent": alone.ceiling["agent"], "held out": pytest.approx(0.5 / 0.61)}
+    assert "one who has the agent itself at hand, and rolls it out" in beside(None, joined.ceiling)
 
 
 def test_what_the_ceiling_did_not_measure_is_left_out():

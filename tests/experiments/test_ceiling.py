@@ -16,10 +16,10 @@ from tomnet.experiments.analysis import ceiling_measures as analysis
 from tomnet.experiments.analysis import three_species
 from tomnet.experiments.analysis.ceiling_measures import CeilingRow, known_agents
 from tomnet.experiments.analysis.evaluation_set import EvaluationSet, draw_evaluation_set
+from tomnet.experiments.analysis.statistics import Estimate
 from tomnet.experiments.analysis.three_species import SPECIES
-from tomnet.experiments.claims.statistics import Estimate
-from tomnet.experiments.sally_anne.natural_swaps import take_walks
 from tomnet.experiments.sally_anne.specs import MIXED, NARROW, WIDE, mixed_spec
+from tomnet.experiments.sally_anne.walks import take_walks
 from tomnet.ideal import KnownAgents
 from tomnet.support.errors import BadFile, BadSetting
 from tomnet.support.json_files import read_json, write_json

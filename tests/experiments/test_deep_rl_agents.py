@@ -18,12 +18,12 @@ from tomnet.agents.population import save_population
 from tomnet.episodes.episode import QueryState
 from tomnet.experiments import agent_embeddings, deep_rl_agents
 from tomnet.experiments.agent_pool import AgentPool
-from tomnet.experiments.analysis import species_maps, subspecies, table_a1, three_species
+from tomnet.experiments.analysis import species_maps, table_a1, three_species, wall_followers
 from tomnet.experiments.analysis.character_space import Agreement
 from tomnet.experiments.analysis.evaluation_set import EvaluationSet, Met
+from tomnet.experiments.analysis.statistics import UNKNOWN, Estimate
 from tomnet.experiments.analysis.table_a1 import OBSERVERS, PAPER, SHUFFLES
 from tomnet.experiments.analysis.three_species import SPECIES
-from tomnet.experiments.claims.statistics import UNKNOWN, Estimate
 from tomnet.experiments.experiment import PRESETS, Result
 from tomnet.observer.config import BEHAVIOUR
 from tomnet.support.errors import TomnetError
@@ -223,10 +223,10 @@ def test_a_field_that_turns():
     radius = np.hypot(down, across)
     arrows = np.stack([-across, down], 1) / np.maximum(radius, 1)[:, None]
     query = QueryState(jnp.zeros((5, 5), bool), jnp.int32(0), jnp.asarray([3, -1]))
-    assert subspecies.circulation(arrows, query) == pytest.approx(1)
-    assert subspecies.circulation(-arrows, query) == pytest.approx(-1)
+    assert wall_followers.circulation(arrows, query) == pytest.approx(1)
+    assert wall_followers.circulation(-arrows, query) == pytest.approx(-1)
     outwards = np.stack([down, across], 1) / np.maximum(radius, 1)[:, None]
-    assert subspecies.circulation(outwards, query) == pytest.approx(0, abs=1e-9)
+    assert wall_followers.circulation(outwards, query) == pytest.approx(0, abs=1e-9)
 
 
 def generalisation(trained: dict[str, list[float]], tested: dict[str, list[float]]) -> table_a1.Generalisation:
@@ -303,8 +303,8 @@ def evaluated(folder):
         for module, name, value in (
             (species_maps, "MAP_LEVELS", 2),
             (species_maps, "MAP_ROLLOUTS", 4),
-            (subspecies, "HAND_LEVELS", 4),
-            (subspecies, "FIELD_LEVELS", 2),
+            (wall_followers, "HAND_LEVELS", 4),
+            (wall_followers, "FIELD_LEVELS", 2),
         ):
             patch.setattr(module, name, value)
         results = {}

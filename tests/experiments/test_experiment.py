@@ -20,8 +20,8 @@ from tomnet.experiments import run as running
 from tomnet.experiments.agent_pool import AgentPool
 from tomnet.experiments.analysis.examples import plain_episode, plain_state
 from tomnet.experiments.analysis.query_fields import every_cell, policy_arrows
+from tomnet.experiments.analysis.statistics import UNKNOWN, Estimate
 from tomnet.experiments.claims.claim import Claim
-from tomnet.experiments.claims.statistics import UNKNOWN, Estimate
 from tomnet.experiments.experiment import Experiment, ObserverSpec, Result
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.experiments.run import AGENTS, RESULT, load_result, run

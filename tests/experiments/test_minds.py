@@ -25,13 +25,12 @@ from tomnet.experiments.sally_anne.natural_swaps import (
     effects_of,
     predictions,
     rollouts_for,
-    take_walks,
-    watch,
 )
 from tomnet.experiments.sally_anne.scenarios import all_scenarios
 from tomnet.experiments.sally_anne.swap_curves import curves
 from tomnet.experiments.sally_anne.swap_effects import pairs_by_network, swap_table
 from tomnet.experiments.sally_anne.turning_back import Turns, pictures, run_scenarios, turning_table
+from tomnet.experiments.sally_anne.walks import take_walks, watch
 from tomnet.observer.checkpoint import save_observer
 from tomnet.observer.config import ObserverConfig
 from tomnet.observer.tomnet import read

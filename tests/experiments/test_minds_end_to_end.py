@@ -12,7 +12,7 @@ from tomnet.agents import population as populations
 from tomnet.experiments import belief_embeddings, explicit_beliefs, false_beliefs, false_beliefs_mixed, unseen_swaps
 from tomnet.experiments import run as running
 from tomnet.experiments.run import evaluate, load_result, run
-from tomnet.experiments.sally_anne import natural_swaps
+from tomnet.experiments.sally_anne import walks
 from tomnet.experiments.sally_anne.specs import MIXED
 from tomnet.figures.panels import render
 from tomnet.support.json_files import json_text, write_json
@@ -65,9 +65,9 @@ def test_a_run_trains_evaluates_and_keeps_what_it_found(tmp_path, monkeypatch):
 
 
 def test_walks_are_taken_once_and_belong_to_their_population(agents, tmp_path, monkeypatch):
-    (first,) = natural_swaps.walk_all(1, ("3x3",), 20).values()  # of the same size as above: compiled already
-    assert natural_swaps.walk_all(1, ("3x3",), 20)["3x3"] is first
-    assert natural_swaps.walk_all(2, ("3x3",), 20)["3x3"] is not first
+    (first,) = walks.walk_all(1, ("3x3",), 20).values()  # of the same size as above: compiled already
+    assert walks.walk_all(1, ("3x3",), 20)["3x3"] is first
+    assert walks.walk_all(2, ("3x3",), 20)["3x3"] is not first
     shutil.copytree(agents, tmp_path / "others")
     monkeypatch.setattr(populations, "PRETRAINED", tmp_path / "others")
-    assert natural_swaps.walk_all(1, ("3x3",), 20)["3x3"] is not first
+    assert walks.walk_all(1, ("3x3",), 20)["3x3"] is not first

@@ -21,7 +21,7 @@ from tomnet.experiments.analysis.random_policies import (
     name_of,
     specialists,
 )
-from tomnet.experiments.claims.statistics import Estimate
+from tomnet.experiments.analysis.statistics import Estimate
 from tomnet.experiments.experiment import ObserverSpec, Result
 from tomnet.experiments.random_agents import EXPERIMENT, specs
 from tomnet.experiments.run import evaluate, train_observer

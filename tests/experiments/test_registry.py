@@ -15,11 +15,13 @@ from tomnet.experiments.claims.statements import STATEMENTS
 from tomnet.experiments.experiment import PRESETS, Experiment, ObserverSpec
 from tomnet.experiments.registry import EXPERIMENTS, find
 from tomnet.experiments.run import AGENTS, check_preset
-from tomnet.experiments.sally_anne import natural_swaps
+from tomnet.experiments.sally_anne import walks
 from tomnet.support.errors import TomnetError
+from tomnet.support.json_files import read_json
 from tomnet.support.streams import EVALUATION_STREAM
 
 MODULES = (random_agents, goal_inference, goal_snapshots, greedy_agents)
+MEASURED = read_json(Path(registry.__file__).parents[2] / "docs" / "results.json")["claims"]
 LAST = {"R": 5, "G": 8, "D": 6, "F": 7, "B": 4}
 LEDGER = {f"{section}{n}" for section, last in LAST.items() for n in range(1, last + 1)}
 ALL_SPECS = [
@@ -47,6 +49,18 @@ def test_every_experiment_module_is_in_the_registry_under_a_name_of_its_own():
     with_experiment = {path.stem for path in folder.glob("*.py") if "EXPERIMENT = Experiment(" in path.read_text()}
     assert with_experiment == {module_of(experiment).__name__.rsplit(".", 1)[1] for experiment in EXPERIMENTS.values()}
     assert len(EXPERIMENTS) == len(with_experiment)
+
+
+def test_the_number_to_expect_of_an_experiment_is_the_one_in_the_ledger(experiment):
+    """As its file says it behind a claim's id, rounded as it is written there: `G8, an area of 0.82`."""
+    told = module_of(experiment).__doc__ or ""
+    numbers = re.findall(r"\b([RGDFB]\d), (?:an? [a-z ]+ of )?(-?[\d.]*\d)", told)
+    assert [id for id, _ in numbers] == re.findall(r"\b[RGDFB]\d\b", told)
+    for id, number in numbers:
+        assert id in experiment.claims
+        assert number == f"{MEASURED[id]['value']:.{len(number.partition('.')[2])}f}", id
+    measured = any(MEASURED[id]["verdict"] for id in experiment.claims)
+    assert bool(numbers) == measured, "what was measured is what a reader can expect"
 
 
 def test_an_experiment_is_complete(experiment):
@@ -187,7 +201,7 @@ def test_an_evaluation_draws_its_agents_from_the_evaluation_stream(experiment, m
         asked.append((seed, which))
         raise Asked
 
-    for module in (module_of(experiment), natural_swaps):  # whoever goes along on walks that are shared asks there
+    for module in (module_of(experiment), walks):  # whoever goes along on walks that are shared asks there
         monkeypatch.setattr(module, "stream", ask, raising=False)
     with pytest.raises(Asked):
         experiment.evaluate({}, 4, 17)

@@ -17,8 +17,8 @@ from tomnet.experiments.analysis import random_policies
 from tomnet.experiments.analysis.comparison import GOALS, Comparison
 from tomnet.experiments.analysis.examples import PlainEpisode, PlainState
 from tomnet.experiments.analysis.random_policies import ALPHAS
+from tomnet.experiments.analysis.statistics import Estimate
 from tomnet.experiments.analysis.trapped_agents import Trapped
-from tomnet.experiments.claims.statistics import Estimate
 from tomnet.experiments.experiment import Result
 
 SIZE = 11
@@ -160,14 +160,14 @@ def goal_snapshots_tables() -> goal_snapshots.Tables:
 def greedy_agents_tables() -> greedy_agents.Tables:
     expected = np.tile([0.7, 0.1, 0.1, 0.05], (SIZE**2, 1))
     example = greedy_agents.Example(TRIP, QUERY, expected, expected)
-    told = greedy_agents.Subspecies(around(0.75), 0.8)
+    told = greedy_agents.SubspeciesReadOut(around(0.75), 0.8)
 
     def trip(sure: float) -> greedy_agents.Trip:
         return greedy_agents.Trip(30, around(sure), around(sure), sure)
 
     return greedy_agents.Tables(
         curve=[
-            greedy_agents.CurvePoint(n, heads(0.9) if n else {}, told if n else None, around(0.5), 0.6)
+            greedy_agents.CurvePoint(n, heads(0.9) if n else {}, told if n else None, around(0.5 + n / 50), 0.6)
             for n in range(6)
         ],
         trips={"far": trip(0.82), "near": trip(0.53)},

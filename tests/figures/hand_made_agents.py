@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 
 from tomnet.experiments.analysis.agent_episodes import RecordedEpisode, RecordedStep
-from tomnet.experiments.analysis.belief_quality import BeliefQuality, Quality, ReliabilityBin
+from tomnet.experiments.analysis.belief_quality import BeliefQuality, Quality
+from tomnet.experiments.analysis.calibration import ReliabilityBin
 from tomnet.experiments.analysis.examples import PlainEpisode, PlainState
 from tomnet.experiments.analysis.handedness import Handedness, Hands
 from tomnet.experiments.analysis.performance import Performance
 from tomnet.experiments.analysis.population_evaluation import PopulationTables
-from tomnet.experiments.claims.statistics import Estimate, NetworkMean
+from tomnet.experiments.analysis.statistics import Estimate, NetworkMean
 from tomnet.experiments.sally_anne.acts_on_memory import ActsOnMemory, DependsOnPast
 from tomnet.experiments.sally_anne.swap_effects import SwapEffect, SwapEffects, SwapTable
 from tomnet.experiments.sally_anne.swap_examples import Future, SwapExample

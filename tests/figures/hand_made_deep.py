@@ -4,13 +4,13 @@ import numpy as np
 
 from tomnet.experiments import agent_embeddings, deep_rl_agents
 from tomnet.experiments.agent_embeddings import FactorReadOut, FactorReadOuts
-from tomnet.experiments.analysis import species_maps, subspecies, table_a1
+from tomnet.experiments.analysis import species_maps, table_a1, wall_followers
 from tomnet.experiments.analysis.character_space import Agreement, Dimension, ReadOut
 from tomnet.experiments.analysis.evaluation_set import Met
 from tomnet.experiments.analysis.examples import PlainEpisode, PlainState
+from tomnet.experiments.analysis.statistics import Estimate
 from tomnet.experiments.analysis.table_a1 import OBSERVERS, PAPER, Cut, LossRow
 from tomnet.experiments.analysis.three_species import PARTS, SPECIES
-from tomnet.experiments.claims.statistics import Estimate
 from tomnet.observer.config import BEHAVIOUR
 
 SIZE = 11
@@ -114,8 +114,8 @@ def agent_embeddings_tables() -> agent_embeddings.Tables:
     liked = [(0.0, 0.0) if name == "blind" else corners[kind] for name, kind in zip(species, preferred)]
     sure = [[1.0, 1.0] if name == "blind" else [0.3, 0.3] for name in species]
     networks = [
-        subspecies.ClusteredNetwork(
-            hand=subspecies.Hand(10 + number, around(hand, 0.1), 300),
+        wall_followers.ClusteredNetwork(
+            hand=wall_followers.Hand(10 + number, around(hand, 0.1), 300),
             cluster=int(hand < 0),
             along=-hand,
             preferred=0,
@@ -124,7 +124,7 @@ def agent_embeddings_tables() -> agent_embeddings.Tables:
         )
         for number, hand in enumerate([0.6, 0.5, 0.55, -0.6, -0.45, -0.5])
     ]
-    field = subspecies.ShownField(
+    field = wall_followers.ShownField(
         query=QUERY,
         one=np.tile([0.0, 0.5], (SIZE**2, 1)),
         other=np.tile([0.0, -0.5], (SIZE**2, 1)),
@@ -152,7 +152,7 @@ def agent_embeddings_tables() -> agent_embeddings.Tables:
                 "object": agent_embeddings.PosteriorPair([2, 3], 2, np.array(liked), np.array(sure)),
             },
         ),
-        subspecies=subspecies.Subspecies(
+        subspecies=wall_followers.WallFollowers(
             dimensions=[0, 1],
             gain=12.5,
             silhouette=0.8,
@@ -161,7 +161,7 @@ def agent_embeddings_tables() -> agent_embeddings.Tables:
             centres=np.array([[1.1, 0.6], [1.4, 1.7]]),
             each=networks,
         ),
-        fields=subspecies.Fields(
+        fields=wall_followers.PolicyFields(
             shown=[field, field],
             rule="the first",
             levels=16,

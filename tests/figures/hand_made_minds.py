@@ -9,8 +9,8 @@ from figures.hand_made_agents import swap_effect
 from tomnet.experiments import belief_embeddings, explicit_beliefs, false_beliefs, false_beliefs_mixed, unseen_swaps
 from tomnet.experiments.analysis.belief_forecast import BeliefForecast
 from tomnet.experiments.analysis.examples import PlainEpisode, PlainState
+from tomnet.experiments.analysis.statistics import Estimate
 from tomnet.experiments.belief_embeddings import Cloud, Clouds, MixedUp
-from tomnet.experiments.claims.statistics import Estimate
 from tomnet.experiments.sally_anne.specs import MIXED
 from tomnet.experiments.sally_anne.swap_curves import Curves, PairMean, SideBySide
 from tomnet.experiments.sally_anne.swap_effects import SwapEffects, SwapTable
@@ -155,7 +155,7 @@ def belief_embeddings_tables() -> belief_embeddings.Tables:
 
     corners = [(1, 1), (-1, 1), (-1, -1), (1, -1)]
     return belief_embeddings.Tables(
-        fields=belief_embeddings.Fields(
+        fields=belief_embeddings.FieldsOfView(
             conditions=MIXED,
             confusion=np.where(np.eye(5), 0.8, 0.05),
             accuracy=0.8,

@@ -12,7 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from tomnet import figures
 from tomnet.experiments import greedy_agents
-from tomnet.experiments.claims.statistics import UNKNOWN, Estimate
+from tomnet.experiments.analysis.statistics import UNKNOWN, Estimate
 from tomnet.experiments.experiment import Result
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.experiments.run import load_result
@@ -89,6 +89,13 @@ def test_every_figure_has_a_caption_and_every_panel_a_description(name):
         ("goal-snapshots", "figure-5", ("curve", -1, "observer", "mean"), 0.654, "0.654"),
         ("goal-snapshots", "figure-5", ("embedding", "action-only", -1, "accuracy", "mean"), 0.321, "32%"),
         ("greedy-agents", "figure-6", ("curve", 1, "subspecies", "observer", "mean"), 0.717, "0.717"),
+        (
+            "greedy-agents",
+            "figure-6",
+            ("curve", 0, "ideal_action"),
+            0.567,
+            "0.50 (ideal observer 0.57) with nothing seen",
+        ),
         ("deep-rl-agents", "figure-7", ("cuts", "consumption", "both", "cut", "mean"), 0.444, "44%"),
         ("deep-rl-agents", "figure-7", ("maps", "nearest_is_own"), 0.777, "78%"),
         ("agent-embeddings", "figure-8", ("read_outs", "object", "own_neighbours", "accuracy", "mean"), 0.654, "65%"),
@@ -112,7 +119,7 @@ def test_what_could_not_be_measured_is_left_out_not_invented():
     none = greedy_agents.Trip(0, UNKNOWN, UNKNOWN, math.nan)  # no such trip among few agents
     result.tables = with_changed(result.tables, ("trips", "far"), none)
     for number in range(1, 6):
-        unknown = greedy_agents.Subspecies(UNKNOWN, math.nan)
+        unknown = greedy_agents.SubspeciesReadOut(UNKNOWN, math.nan)
         result.tables = with_changed(result.tables, ("curve", number, "subspecies"), unknown)
     (figure,) = figures.figures_for(result).values()
     assert render(figure, "svg")
@@ -209,6 +216,7 @@ def test_numbers_behind_the_figures():
         "80%",
         "70% [66, 74]",
         "80% [76, 84]",
+        "40% [36, 44]",
     )
     assert "agent chooses by chance" in table.title
     (table,) = numbers_for(hand_made("random-agents"))
@@ -234,6 +242,15 @@ def test_table_a1_is_told_in_sums_and_in_the_means_that_the_papers_figures_look_
     assert action.rows[0] == ("none", "1.140 [1.13, 1.15]", "1.14", "1.120 [1.11, 1.13]", "1.12")
     assert consumption.rows[0][4:] == ("0.360 [0.35, 0.37]", "0.072", "0.36")  # of five objects
     assert successor.rows[0][4:] == ("2.530 [2.52, 2.54]", "0.843", "2.53")  # of three discounts
+
+
+def test_what_dimensions_tell_is_told_of_all_and_of_those_that_carry_it():
+    (table,) = numbers_for(hand_made("agent-embeddings"))
+    assert [row[0].split(" (")[0] for row in table.rows] == [
+        f"{factor}, {which}" for factor in ("species", "object") for which in ("all", "its own")
+    ]
+    assert all(len(row) == len(table.columns) for row in table.rows)
+    assert [row[-1] for row in table.rows] == ["33%", "33%", "25%", "25%"]
 
 
 def test_figures_never_train_or_evaluate():

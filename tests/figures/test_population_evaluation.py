@@ -16,7 +16,7 @@ from PIL import Image
 from tomnet.experiments.analysis.agent_episodes import RecordedEpisode
 from tomnet.experiments.analysis.examples import PlainState
 from tomnet.experiments.analysis.population_evaluation import PopulationTables
-from tomnet.experiments.claims.statistics import UNKNOWN, NetworkMean
+from tomnet.experiments.analysis.statistics import UNKNOWN, NetworkMean
 from tomnet.figures import agent_episodes
 from tomnet.figures.gridworld import draw_belief, draw_fog, draw_level, draw_swap, with_subgoal
 from tomnet.figures.panels import compose, render
@@ -73,8 +73,8 @@ def test_species_come_in_order_of_what_they_see():
 
 def test_a_caption_reads_its_numbers_from_the_tables():
     caption = swap_example_caption(tables().examples)
-    assert "in view, D_JS between the two next policies 0.345 nats" in caption
-    assert "out of view, D_JS between the two next policies 0 (c)" in caption
+    assert "in view, D_JS between the two next policies 0.345 nats, between the beliefs 0.345 nats" in caption
+    assert "out of view, D_JS between the two next policies 0, between the beliefs 0 (c)" in caption
     assert "200 stochastic rollouts" in caption
 
 

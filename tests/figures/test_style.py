@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from tomnet.experiments.claims.statistics import UNKNOWN, Estimate
+from tomnet.experiments.analysis.statistics import UNKNOWN, Estimate
 from tomnet.figures import style
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from fit.brief import BRIEF
 from fit.small import ROW, random_walks, two_kinds, walk
+from matplotlib.text import Text
 
 import tomnet
 from tomnet.asking.inputs import recordings_from
@@ -24,6 +25,7 @@ from tomnet.fit.result import load_fit
 from tomnet.fit.run import fit
 from tomnet.fit.scores import Said as SaidOf
 from tomnet.fit.scores import levels_for, outcome_scores, over_agents, reliability
+from tomnet.fit.split import make_split
 from tomnet.recordings.recording import UNKNOWN, Recording
 from tomnet.recordings.scene import Scene
 from tomnet.recordings.text import parse_text
@@ -68,6 +70,15 @@ def test_the_inverse_planner_understands_them(fitted):
     assert result.score("inverse planner", "outcome").nats.mean < result.score("nearest", "outcome").nats.mean
 
 
+def test_whoever_takes_turns_is_in_one_place_whatever_came_last(fitted, monkeypatch):
+    neural = load_fitted(fitted[0]).neural
+    for what in ("embeddings", "characters"):
+        monkeypatch.setattr(type(neural), what, lambda self, data, past: (past >= 0).sum(1, keepdims=True) % 2.0)
+    data = make_dataset(random_walks(2, 21)[:-1])  # of the second agent an episode less
+    odd, even = fit_run._points(data, make_split(data.recordings), neural)
+    assert odd.embedding == even.embedding == [0.5]
+
+
 def test_a_result_is_read_again_as_it_was(fitted):
     folder, result = fitted
     assert json.dumps(to_json(load_fit(folder))) == json.dumps(to_json(result))
@@ -79,6 +90,16 @@ def test_figures_are_drawn_from_a_result(fitted, tmp_path):
     assert [path.name for path in paths] == ["fit.svg", "fit.png"]
     no_actions = dataclasses.replace(result, scores=[one for one in result.scores if one.head != "action"])
     assert save(compose_all(panels(no_actions)), tmp_path / "more")
+
+
+def test_where_there_is_nothing_to_draw_a_figure_says_so(fitted):
+    _, result = fitted
+    easy = [dataclasses.replace(one, queries=0) if one.cases == "nearest not taken" else one for one in result.scores]
+    alone = dataclasses.replace(result, scores=easy, points=[dataclasses.replace(result.points[0], place=[0.0])])
+    (figure,) = compose_all(panels(alone)).values()
+    shown = {each.get_text() for each in figure.findobj(Text)}
+    assert {"there was no such episode", "a single agent: there is nobody to compare it with"} <= shown
+    assert "no action is known" not in shown
 
 
 def test_a_saved_observer_answers_as_the_one_that_was_measured(fitted, recordings):
@@ -181,6 +202,8 @@ def test_what_cannot_be_asked_is_refused(fitted, recordings):
     observer = load_fitted(fitted[0])
     with pytest.raises(TomnetError, match="time = 9: should be the number of one of 2 steps, counted from 0"):
         observer.ask([], recordings[0], time=9)
+    with pytest.raises(TomnetError, match="time = True: should be the number of one of 2 steps"):
+        observer.ask([], recordings[0], time=True)
     with pytest.raises(TomnetError, match="must be one of network, inverse planner, mixture"):
         observer.ask([], recordings[0], observer="oracle")
     with pytest.raises(TomnetError, match="object 'C'"):

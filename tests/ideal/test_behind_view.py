@@ -1,6 +1,5 @@
 """Seeing badly and knowing it: against a list of everything that can happen in a world of nine cells."""
 
-from dataclasses import replace
 from functools import cache
 
 import equinox as eqx
@@ -25,7 +24,8 @@ NINE_CELLS = World(size=3, objects=2, max_walls=0, step_limit=3)
 LAPSE = 0.05
 REWARDS = [[1.0, 0.0], [0.0, 1.0], [0.52, 0.48], [0.5, 0.5]]
 AGENTS = Planner(jnp.array(REWARDS), jnp.array([0.01, 0.01, 0.01, 0.5]), jnp.full(4, 0.05))
-IDEAL = replace(InversePlanner.of_agents(AGENTS, NINE_CELLS), lapse=LAPSE)
+EQUALLY_LIKELY = jnp.full(len(REWARDS), -np.log(len(REWARDS)), jnp.float32)
+IDEAL = InversePlanner(AGENTS, EQUALLY_LIKELY, jnp.zeros(len(REWARDS), bool), NINE_CELLS, LAPSE)
 
 
 @cache

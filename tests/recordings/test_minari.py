@@ -80,6 +80,7 @@ def read(dataset, file, **options) -> list:
 
 
 def test_a_fully_observed_room(dataset, file):
+    known = set(sys.modules)  # other tests may have loaded MiniGrid themselves
     first, second = read(dataset, file)
     assert isinstance(first, Recording)
     assert (first.agent, first.episode, second.episode) == ("minigrid-corridor-v0", "000000", "000001")
@@ -91,7 +92,7 @@ def test_a_fully_observed_room(dataset, file):
     assert first.took == ("G",)
     assert read_recordings(dataset) == (first, second)
     assert read_recordings(dataset.parent) == (first, second)  # among other folders
-    assert not {"minari", "minigrid"} & sys.modules.keys()
+    assert not {"minari", "minigrid"} & (sys.modules.keys() - known)
 
 
 def test_a_door_that_the_agent_stands_in_is_still_there(dataset, file):
@@ -255,6 +256,17 @@ def nested(file, h5py):
     group["image"] = SEEN
 
 
+def bomb(file, h5py):
+    """60 × 60 × 60 × 60 arrays of links to a single one, in a few kilobytes."""
+    no_observations(file)
+    group, inner = file["episode_0"], file["episode_0"]["actions"]
+    for name in ("a", "b", "c", "observations"):
+        outer = group.create_group(name)
+        for number in range(60):
+            outer[f"{number}"] = inner
+        inner = outer
+
+
 HARM = [
     (soft_link, "observations is a link, which may lead out of the file"),
     (external_link, "observations is a link, which may lead out of the file"),
@@ -262,7 +274,8 @@ HARM = [
     (virtual, "is stored in another file"),
     (huge, "observations: expected up to 64 MiB an episode"),
     (endless, f"expected up to {MOST_STEPS} steps, found shape (1000000,)"),
-    (nested, "expected up to 64 arrays, 4 groups deep"),
+    (nested, "expected up to 256 arrays, 4 groups deep"),
+    (bomb, "expected up to 256 arrays, 4 groups deep"),
     (lambda file, h5py: no_observations(file), "observations: expected it to be there, found none"),
     (lambda file, h5py: spoil(file, "observations", SEEN, compression="gzip"), "is compressed"),
     (lambda file, h5py: spoil(file, "observations", ["words"] * 5), "does not hold numbers"),
@@ -270,6 +283,9 @@ HARM = [
         lambda file, h5py: spoil(file, "observations", SEEN[:3]),
         "observations: expected one more than there are actions",
     ),
+    (lambda file, h5py: spoil(file, "actions", DONE[:2]), "observations: expected one more than there are actions"),
+    (lambda file, h5py: spoil(file, "terminations", [False]), "terminations: expected as many as there are actions"),
+    (lambda file, h5py: spoil(file, "terminations", [0, 0, 0, np.nan]), "terminations: expected true or false"),
     (lambda file, h5py: spoil(file, "observations", np.full(SEEN.shape, np.nan)), "observation: expected codes"),
     (lambda file, h5py: spoil(file, "actions", [1.0, np.nan, 0, 0]), "actions: expected whole numbers, one a step"),
     (lambda file, h5py: spoil(file, "actions", [1, 0, 2, 9]), "actions: expected numbers between 0 and 6, found 9"),
@@ -289,8 +305,23 @@ def test_arrays_that_mean_harm_are_refused(spoil, why, dataset, file, h5py):
 def test_one_bad_episode_leaves_the_others_readable(dataset, file):
     spoil(file, "actions", [1, 0, 2, 9])
     first, second = read(dataset, file)
-    assert "episode 0: actions" in str(first)
+    assert "main_data.hdf5: episode 0: actions" in str(first)
     assert isinstance(second, Recording)
+
+
+def test_one_episode_that_is_not_all_there_leaves_the_others_readable(dataset, file):
+    no_observations(file)
+    first, second = read(dataset, file)
+    assert "main_data.hdf5: episode 0: observations: expected it to be there" in str(first)
+    assert isinstance(second, Recording)
+
+
+@pytest.mark.parametrize("said", [1, 3])
+def test_more_or_fewer_episodes_than_the_metadata_say(said, dataset, file):
+    write_metadata(dataset, total_episodes=said)
+    *episodes, fault = read(dataset, file)
+    assert [type(each) for each in episodes] == [Recording, Recording]
+    assert f"total_episodes: expected 2, as many episodes as main_data.hdf5 holds, found {said}" in str(fault)
 
 
 def test_a_file_that_is_no_hdf5(dataset, h5py):

@@ -103,6 +103,13 @@ def test_what_cannot_be_is_refused_in_one_line_that_names_the_field(changes, why
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize("time", [-1, 2, True])
+def test_there_is_no_step_but_those_that_were_recorded(time):
+    assert simple().step(1).cells.tolist() == simple().cells[1:3].tolist()
+    with pytest.raises(BadRecording, match="time: expected 0 to 1, the steps of 1"):
+        simple().step(time)
+
+
 def test_a_fault_says_where_it_was_found():
     fault = BadRecording("action", "one of up, down", "jump").at("ann/1.txt", 7)
     assert str(fault) == "ann/1.txt, line 7: action: expected one of up, down, found 'jump'"

@@ -6,8 +6,8 @@ from figures.hand_made import hand_made
 
 from tomnet.experiments.claims.statements import STATEMENTS
 from tomnet.experiments.registry import EXPERIMENTS
+from tomnet.figures.measured import measured
 from tomnet.figures.style import NOTHING
-from tomnet.report.measured import measured
 from tomnet.report.page import summary
 from tomnet.report.results import (
     HEADLINES,
@@ -17,7 +17,7 @@ from tomnet.report.results import (
     slim,
     summary_table,
 )
-from tomnet.report.seeds import RETRAINED, stored_seeds
+from tomnet.report.seeds import stored_seeds
 from tomnet.support.errors import BadFile, TomnetError
 from tomnet.support.json_files import read_json, write_json
 
@@ -31,7 +31,7 @@ def results():
 
 def test_the_page_in_the_docs_is_what_the_command_writes():
     page = results_markdown(
-        read_results(DOCS / "results.json"), seeds=stored_seeds(), retrained=stored_seeds(RETRAINED)
+        read_results(DOCS / "results.json"), seeds=stored_seeds(), retrained=stored_seeds(DOCS / "retrained.json")
     )
     assert (DOCS / "results.md").read_text() == page, "tomnet results docs/results.json --out docs/results.md"
 
@@ -118,7 +118,7 @@ def test_where_experiments_differ_all_of_their_settings_are_told():
     one, other = hand_made("goal-inference"), hand_made("greedy-agents")
     other.environment |= {"agents": 9, "commit": None}
     page = results_markdown(summary([one, other]))
-    assert "7 agents in each experiment, 9 in greedy-agents, seed 3" in page
+    assert "`--agents 7` (greedy-agents: 9) and `--seed 3`" in page
     assert ", —)." in page
 
 
@@ -141,14 +141,14 @@ def test_other_json_is_refused(plain, tmp_path):
 @pytest.mark.parametrize(
     ("agents", "told"),
     [
-        (1, "1 agent, seed 1"),
-        ({"goal-inference": 60, "goal-snapshots": 60}, "60 agents in each experiment, seed 1"),
+        (60, "`--agents 60` and `--seed 1`"),
+        ({"goal-inference": 60, "goal-snapshots": 60}, "`--agents 60` and `--seed 1`"),
         (
             {"random-agents": 500, "goal-inference": 2000, "goal-snapshots": 500},
-            "500 agents in each experiment, 2,000 in goal-inference, seed 1",
+            "`--agents 500` (goal-inference: 2000) and `--seed 1`",
         ),
     ],
 )
 def test_the_page_says_how_many_agents_were_met_and_where_others(results, agents, told):
     page = results_markdown({**results, "environment": {**results["environment"], "agents": agents, "seed": 1}})
-    assert f"never met: {told}\n" in page
+    assert f"never met, with {told}\n" in page

@@ -9,7 +9,7 @@ import pytest
 from figures.hand_made import hand_made
 
 from tomnet.experiments.registry import EXPERIMENTS
-from tomnet.report.measured import measured
+from tomnet.figures.measured import measured
 from tomnet.report.page import build_report, summary
 from tomnet.report.results import results_markdown, summary_table
 from tomnet.report.seeds import (

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tomnet.support.trees import concatenate, pick, stack
+from tomnet.support.trees import concatenate, concatenate_on_host, pick, stack, stack_on_host
 
 TREE = {"a": jnp.arange(6).reshape(3, 2), "b": (jnp.arange(3),)}
 
@@ -16,6 +16,16 @@ def test_a_part_is_that_part_of_every_array(index):
     assert np.array_equal(part["b"][0], np.asarray(TREE["b"][0])[index])
 
 
-def test_several_become_one_along_a_new_axis_or_along_the_first():
-    assert stack([TREE, TREE])["a"].shape == (2, 3, 2)
-    assert concatenate(tree for tree in (TREE, pick(TREE, slice(1))))["b"][0].tolist() == [0, 1, 2, 0]
+@pytest.mark.parametrize(("stack", "kind"), [(stack, jnp.ndarray), (stack_on_host, np.ndarray)])
+def test_several_become_one_along_a_new_axis(stack, kind):
+    both = stack([TREE, TREE])
+    assert both["a"].shape == (2, 3, 2)
+    assert isinstance(both["a"], kind)
+
+
+@pytest.mark.parametrize(("concatenate", "kind"), [(concatenate, jnp.ndarray), (concatenate_on_host, np.ndarray)])
+def test_several_become_one_along_an_axis_they_have(concatenate, kind):
+    one = concatenate(tree for tree in (TREE, pick(TREE, slice(1))))
+    assert one["b"][0].tolist() == [0, 1, 2, 0]
+    assert isinstance(one["b"][0], kind)
+    assert concatenate([TREE["a"], TREE["a"][:, :1]], axis=1).shape == (3, 3)

@@ -36,6 +36,7 @@ def test_a_single_agent_has_a_place_and_nobody_beside_it(features):
     points = np.ones((1, features))
     places, axes = place(points)
     assert (places.shape, np.isfinite(places).all()) == ((1, 2), True)
+    assert not any("%" in axis for axis in axes)  # there is no spread that an axis could have a share of
     found, clusters = find_clusters(points, axes)
     assert found.told == "A single agent: there is nobody to compare it with."
     assert (clusters, neighbours(points, ["ann"])) == ([None], [[]])

@@ -88,10 +88,17 @@ def test_an_observer_that_met_such_worlds_is_chosen_before_one_that_says_more_of
 
 
 def test_where_no_observer_met_such_worlds_the_one_that_says_most_is_chosen_and_the_difference_is_said():
-    walled = "@..A...B..C\n" + "#.#########\n" * 9 + "D..........\n\nright\nright\nright\n"
+    walled = "@.*A...B..C\n" + "#.#########\n" * 9 + "D..........\n\nright\nright\nright\n"
     chosen = choose(here := [parse_text(walled, "ann", "1")])
     assert chosen.name == "false-beliefs-mixed/mixed"
     assert "walls fill 90 cells, at most 66 there" in chosen.beyond(here)
+
+
+def test_agents_that_are_slower_than_any_in_training_are_watched_by_who_met_mazes_like_theirs():
+    idle = "@..A...B..C\n" + "...........\n" * 9 + "D..........\n\n" + "stay\n" * 60
+    chosen = choose(here := [parse_text(idle, "ann", "1")])
+    assert chosen.name == "greedy-agents/greedy"
+    assert chosen.beyond(here) == ["an episode of 60 steps, at most 31 there"]
 
 
 def test_nothing_pretrained_reads_other_mazes_and_the_way_out_is_named():
@@ -115,6 +122,10 @@ def test_unknown_names_and_folders_of_something_else_are_refused(tmp_path):
         named("goal-inferense/2d")
     with pytest.raises(TomnetError, match=r"holds no fitted observer, no observer\.safetensors"):
         named(str(tmp_path))
+    (tmp_path / "damaged").mkdir()
+    (tmp_path / "damaged" / "observer.safetensors").write_bytes(b"anything at all")
+    with pytest.raises(TomnetError, match=r"damaged/observer\.safetensors: not a tomnet file"):
+        named(str(tmp_path / "damaged"))
     (tmp_path / "notes.txt").write_text("no observer")
     with pytest.raises(TomnetError, match=r"notes\.txt"):
         named(str(tmp_path / "notes.txt"))

@@ -21,6 +21,7 @@ from ..observer.frames import frame_count
 from ..observer.mental_net import Memory
 from ..observer.tomnet import ToMnet
 from ..support.errors import BadSetting, TomnetError
+from ..support.words import counted
 from ..world.gridworld import ACTIONS
 from ..world.levels import LETTERS, SUBGOAL
 from .answer import Answer, Embedding
@@ -46,6 +47,11 @@ class AgentModel:
     @property
     def character(self) -> Embedding:
         return Embedding.of(self.posterior)
+
+    def __repr__(self) -> str:
+        """In a notebook, a line and not every weight."""
+        seen = counted(int(self.history.past_real.sum()), "past episode")
+        return f"<AgentModel: {seen}; objects {', '.join(self.objects)}>"
 
     def ask(self, state: Asked) -> Answer:
         """What the agent will do in an episode that begins in this state: a level, a state, a scene or a picture."""
@@ -83,6 +89,11 @@ class CurrentEpisode:
     memory: Memory | None  # None: nothing happened yet, or this observer has no mental net
     steps: int = 0
     taken: str | None = None  # the object that ended it
+
+    def __repr__(self) -> str:
+        return (
+            f"<CurrentEpisode: {counted(self.steps, 'step')}{f', over: {self.taken} was taken' if self.taken else ''}>"
+        )
 
     def ask(self) -> Answer:
         """What the agent will do from here on."""

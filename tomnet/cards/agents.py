@@ -7,12 +7,14 @@ from ..agents.population import Part, Population
 from ..experiments.analysis.handedness import HAND_GOALS, Handedness, Hands
 from ..experiments.analysis.performance import Performance
 from ..experiments.analysis.population_evaluation import RETURN_GOALS, PopulationTables
-from ..experiments.claims.statistics import Estimate
+from ..experiments.analysis.statistics import Estimate
 from ..experiments.experiment import Result
 from ..experiments.sally_anne.acts_on_memory import TURNING_GOALS
+from ..figures.measured import number_text
+from ..figures.style import NOTHING
 from ..support.named_arrays import named_arrays
 from ..support.words import counted
-from .observers import claim_link, claims_table, code, interval_text, number_text, shortfalls, table, versions
+from .observers import claim_link, claims_table, code, interval_text, machine, shortfalls, table, versions
 
 MEASURES = {
     "returns": "return",
@@ -76,19 +78,19 @@ def _training(populations: dict[str, Population]) -> str:
         rows.append(
             (
                 name,
-                about.get("preset", "–"),
-                f"{len(population)} of {about.get('trained', '–')}",
+                about.get("preset", NOTHING),
+                f"{len(population)} of {about.get('trained', NOTHING)}",
                 len(about.get("diverged", ())),
                 f"{about.get('steps', 0):,}",
-                about.get("discount", "–"),
+                about.get("discount", NOTHING),
                 f"{about.get('seconds', 0):,.0f}",
-                about.get("seed", "–"),
-                f"{place.get('device', '–')}, {place.get('cores', '–')} cores",
+                about.get("seed", NOTHING),
+                f"{place.get('device', NOTHING)}, {place.get('cores', NOTHING)} cores",
                 versions(place),
             )
         )
     columns = ("condition", "preset", "kept", "diverged", "steps of each", "discount", "seconds (all)", "seed")
-    commands = sorted({str(population.about.get("command", "–")) for population in populations.values()})
+    commands = sorted({str(population.about.get("command", NOTHING)) for population in populations.values()})
     how = (
         "Recurrent proximal policy optimisation, all networks side by side. The best of each condition were kept, by "
         "their return on levels that were never trained on; weights are stored in bf16."
@@ -109,7 +111,7 @@ kept networks, best first; each is as many agents as there are objects to prefer
 
 
 def _indices(indices: tuple[int, ...]) -> str:
-    return ", ".join(map(str, indices)) or "–"
+    return ", ".join(map(str, indices)) or NOTHING
 
 
 def _architecture(populations: dict[str, Population]) -> str:
@@ -127,11 +129,11 @@ def _encoder(config: NetworkConfig) -> str:
 
 
 def _evaluation(result: Result[PopulationTables]) -> str:
-    place, tables = result.environment, result.tables
+    tables = result.tables
     how = (
         f"One episode of each network on each of {tables.levels} levels of its own, drawn with seed {result.seed}, "
         f"none of them met in training; swaps on {tables.swap_levels} others "
-        f"({place.get('device', '–')}, {place.get('cores', '–')} cores, commit {place.get('commit') or '–'}). "
+        f"({machine(result.environment)}). "
         "The first networks of all conditions meet the same levels, and so on. Intervals are over networks and so hold "
         "the luck of the levels; those of the oracle, which sees everything, and of the random walk are over levels."
     )
@@ -224,7 +226,7 @@ def _performance_row(name: str, row: Performance) -> tuple:
 def _use_and_limits(populations: dict[str, Population]) -> str:
     one = next(iter(populations.values()))
     config, steps = one.networks.config, one.about.get("steps")
-    trained = "–" if steps is None else f"{steps:,}"
+    trained = NOTHING if steps is None else f"{steps:,}"
     world = f"{config.size}×{config.size} gridworlds with {config.kinds - 1} objects and a subgoal"
     return f"""## Intended use and limits
 

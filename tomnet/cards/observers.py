@@ -11,10 +11,12 @@ from ..experiments import (
     random_agents,
 )
 from ..experiments.analysis.comparison import Comparison
+from ..experiments.analysis.statistics import Estimate
 from ..experiments.claims.claim import Claim, beside
-from ..experiments.claims.statistics import Estimate
 from ..experiments.experiment import Experiment, ObserverSpec, Result
 from ..experiments.run import check_preset
+from ..figures.measured import number_text
+from ..figures.style import NOTHING
 from ..observer.tomnet import ToMnet
 from ..support.named_arrays import named_arrays
 from .descriptions import (
@@ -85,16 +87,16 @@ def _training(observers: Observers) -> str:
         rows.append(
             (
                 name,
-                about.get("preset", "–"),
+                about.get("preset", NOTHING),
                 encounters_text(about),
                 f"{about.get('seconds', 0):,.0f}",
-                about.get("seed", "–"),
-                f"{place.get('device', '–')}, {place.get('cores', '–')} cores",
+                about.get("seed", NOTHING),
+                f"{place.get('device', NOTHING)}, {place.get('cores', NOTHING)} cores",
                 versions(place),
             )
         )
     columns = ("observer", "preset", "encounters", "seconds", "seed", "device", "versions")
-    commands = sorted({about.get("command", "–") for _, about in observers.values()})
+    commands = sorted({about.get("command", NOTHING) for _, about in observers.values()})
     notes = [note for mark, note in MARKS.items() if any(mark in row[-1] for row in rows)]
     return "\n\n".join(["## Training", table(columns, rows), *notes, code(commands)])
 
@@ -115,8 +117,8 @@ def encounters_text(about: dict[str, Any]) -> str:
 
 def versions(place: dict[str, Any]) -> str:
     """What something was trained with, as its environment says."""
-    commit = place.get("commit") or "–"
-    return f"tomnet {place.get('tomnet', '–')}, jax {place.get('jax', '–')}, commit {commit}"
+    commit = place.get("commit") or NOTHING
+    return f"tomnet {place.get('tomnet', NOTHING)}, jax {place.get('jax', NOTHING)}, commit {commit}"
 
 
 def _architecture(observers: Observers, specs: dict[str, ObserverSpec]) -> str:
@@ -140,8 +142,7 @@ def _architecture(observers: Observers, specs: dict[str, ObserverSpec]) -> str:
 
 
 def _evaluation(experiment: Experiment, result: Result) -> str:
-    place = result.environment
-    agents = place.get("agents", "–")
+    agents = result.environment.get("agents", NOTHING)
     if experiment.about_networks:
         whose = (
             f"With `--agents {agents}` and seed {result.seed}, on agents of held-out networks: none of them was met in "
@@ -149,9 +150,15 @@ def _evaluation(experiment: Experiment, result: Result) -> str:
         )
     else:
         whose = f"On {agents} agents drawn with seed {result.seed}, none of them met in training"
-    how = f"{whose} ({place.get('device', '–')}, {place.get('cores', '–')} cores, commit {place.get('commit') or '–'})."
+    how = f"{whose} ({machine(result.environment)})."
     claims = [] if experiment.beyond_paper else [claims_table(result)]
     return "\n\n".join(["## Evaluation", how, *claims])
+
+
+def machine(place: dict[str, Any]) -> str:
+    """What something was measured on, as its environment says."""
+    commit = place.get("commit") or NOTHING
+    return f"{place.get('device', NOTHING)}, {place.get('cores', NOTHING)} cores, commit {commit}"
 
 
 def claim_link(id: str) -> str:
@@ -170,9 +177,8 @@ def claims_table(result: Result) -> str:
 
 
 def _claim_row(claim: Claim) -> tuple[str, ...]:
-    ideal = "–" if claim.reference is None else number_text(claim.reference)
     value, interval = number_text(claim.value), interval_text(claim.interval)
-    return (claim_link(claim.id), claim.verdict, value, interval, ideal, claim.statement)
+    return (claim_link(claim.id), claim.verdict, value, interval, number_text(claim.reference), claim.statement)
 
 
 def _beside_text(claim: Claim) -> str:
@@ -281,13 +287,7 @@ def code(lines: list[str]) -> str:
     return "\n".join(f"    {line}" for line in lines)
 
 
-def number_text(value: float | None) -> str:
-    if value is None or value != value:
-        return "–"
-    return f"{value:.{4 if 0 < abs(value) < 0.01 else 3}f}"
-
-
 def interval_text(interval: tuple[float, float] | None) -> str:
     if interval is None or any(end != end for end in interval):  # it could not be measured
-        return "–"
+        return NOTHING
     return f"{number_text(interval[0])} … {number_text(interval[1])}"

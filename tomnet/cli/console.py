@@ -15,9 +15,9 @@ from ..support.words import counted
 if TYPE_CHECKING:
     from ..experiments.analysis.ceiling_measures import CeilingRow
     from ..experiments.analysis.population_evaluation import PopulationTables
+    from ..experiments.analysis.statistics import Estimate
     from ..experiments.ceiling import Ceiling
     from ..experiments.claims.claim import Claim
-    from ..experiments.claims.statistics import Estimate
     from ..experiments.experiment import Result
     from .bench import Measurement
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..recordings.survey import Survey
     from ..recordings.transcript import Transcript
 
-BROKEN, NOTHING_RECORDED = 1, 1  # exit codes: some of the files cannot be read; nobody played
+FOUND_BROKEN, NOTHING_RECORDED, BAD_INPUT = 1, 1, 2  # exit codes: of a check that found faults; nobody played; others
 MOST_SHOWN = 8  # of sizes, objects or actions in a line
 MOST_EPISODES = 1_000
 Where = Annotated[
@@ -36,14 +36,10 @@ class Check:
 
     def __call__(self) -> int | None:
         from ..recordings.survey import survey
-        from ..support.typed_json import to_json
 
         found = survey(self.path)
-        if self.json:
-            print_json(to_json(found))
-        else:
-            print_survey(found, self.path)
-        return BROKEN if found.broken or not found.episodes else None
+        tell_survey(found, self.path, self.json)
+        return FOUND_BROKEN if found.broken or not found.episodes else None
 
 
 @dataclasses.dataclass
@@ -74,8 +70,8 @@ class Convert:
             if not found.broken:
                 raise first
             say("tomnet: nothing was written, because some of it cannot be read")
-            print_survey(found, self.path)
-            return BROKEN
+            tell_survey(found, self.path, self.json)
+            return BAD_INPUT
         files = write_recordings(recordings, self.out, self.to)
         agents = len({recording.agent for recording in recordings})
         if self.json:
@@ -92,6 +88,15 @@ class EpisodesGroup:
 
 
 EPISODE_COMMANDS: dict[str, type] = {"check": Check, "convert": Convert}
+
+
+def tell_survey(found: "Survey", path: Path, json: bool) -> None:
+    from ..support.typed_json import to_json
+
+    if json:
+        print_json(to_json(found))
+    else:
+        print_survey(found, path)
 
 
 def print_survey(found: "Survey", path: Path) -> None:

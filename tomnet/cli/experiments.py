@@ -25,7 +25,7 @@ Agents = Annotated[
     arg(
         metavar="N",
         help="agents to meet; of deep RL agents, about so many encounters",
-        help_behavior_hint="(default: 500, where cheap 2000)",
+        help_behavior_hint="(default: 500, where cheap 8000)",
     ),
 ]
 

@@ -13,7 +13,7 @@ from .console import print_json, print_table
 from .episodes import Where
 
 if TYPE_CHECKING:
-    from ..experiments.claims.statistics import Estimate
+    from ..experiments.analysis.statistics import Estimate
     from ..fit.result import FitResult, Started
 
 

@@ -34,11 +34,11 @@ from .analysis.character_space import (
     shown_pair,
 )
 from .analysis.evaluation_set import EvaluationSet, Met, read_everything
-from .analysis.subspecies import Fields, Subspecies, fields_table, hand_table, subspecies_table
+from .analysis.statistics import UNKNOWN, Estimate, by_network, mean_interval
 from .analysis.three_species import SPECIES, species_evaluation_sets, species_spec
+from .analysis.wall_followers import PolicyFields, WallFollowers, hand_table, policy_field_table, wall_follower_table
 from .claims.claim import Claim, verdict
 from .claims.statements import STATEMENTS
-from .claims.statistics import UNKNOWN, Estimate, by_network, mean_interval
 from .experiment import Experiment, ObserverSpec, Preset
 from .presets import BOTTLENECK_TRAINING, DEEP_OBSERVER
 
@@ -111,8 +111,8 @@ class Tables:
     divergence: Divergence
     read_outs: dict[Factor, FactorReadOuts]
     posteriors: ShownPosteriors
-    subspecies: Subspecies
-    fields: Fields
+    subspecies: WallFollowers
+    fields: PolicyFields
 
 
 def evaluate(
@@ -128,15 +128,15 @@ def evaluate(
     posteriors = Posteriors.of(readings["held out"])
     dimensions = _dimensions(met["training"], readings["training"])
     stage("which hand each stateless network follows walls with")
-    subspecies, clusters = subspecies_table(held_out, posteriors, dimensions, hand_table(hand_key, held_out))
+    wall_followers, clusters = wall_follower_table(held_out, posteriors, dimensions, hand_table(hand_key, held_out))
     tables = Tables(
         met={part: Met.of(one) for part, one in met.items()},
         dimensions=dimensions,
         divergence=divergence_table(held_out, posteriors.nats, dimensions_of(dimensions, "object")),
         read_outs=read_out_table(met, readings, dimensions),
         posteriors=_shown(held_out, posteriors, dimensions),
-        subspecies=subspecies,
-        fields=fields_table(field_key, observer, clusters),
+        subspecies=wall_followers,
+        fields=policy_field_table(field_key, observer, clusters),
     )
     return tables, _claims(tables)
 
@@ -202,6 +202,10 @@ def _shown(met: EvaluationSet, posteriors: Posteriors, dimensions: list[Dimensio
 
 
 def _claims(tables: Tables) -> list[Claim]:
+    return [_disentangles(tables), _finds_the_two_hands(tables.subspecies, tables.fields)]
+
+
+def _disentangles(tables: Tables) -> Claim:
     species, objects = tables.read_outs["species"], tables.read_outs["object"]
     goals = {
         "species, neighbours": (species.own_neighbours.accuracy, SPECIES_TOLD),
@@ -211,58 +215,31 @@ def _claims(tables: Tables) -> list[Claim]:
     weakest = min(goals, key=lambda which: goals[which][0].mean / goals[which][1])
     told, _ = goals[weakest]
     conditions = disentangled(tables)
-    found = tables.subspecies
-    together = found.agreement
-    clear = bool(found.gain >= CLEAR_GAIN and found.silhouette >= CLEAR_GAP)
-    same = bool(together.correlation.low > 0)
-    return [
-        Claim(
-            "D5",
-            STATEMENTS["D5"],
-            verdict(all(conditions.values()), sum(conditions.values()) >= 3),
-            told.mean,
-            told.interval if told.count else None,
-            "accuracy of species or object, of held-out agents from the dimensions that carry it, N_past = 4; weakest: "
-            f"{weakest}",
-            "all of five; partly: three. Held-out agents' species, from the dimensions that carry it, told by "
-            f"neighbours and linearly, ≥ {SPECIES_TOLD:.2f} each; preferred object of the sighted, likewise by "
-            f"neighbours, ≥ {OBJECT_TOLD:.2f}; blind agents' mean KL ≤ {AT_PRIOR} nats in every dimension that carries "
-            f"the object; every dimension either used (mean KL > {USED} nats) or collapsed (< {COLLAPSED}), and at "
-            "least one of each",
-            paper="Fig. 8: “first two dimensions” for the species, “next two dimensions” for the object, “collapsed to "
-            "the prior in the remaining four dimensions”; no accuracies given",
-            detail=conditions
-            | {which: round(accuracy.mean, 4) for which, (accuracy, _) in goals.items()}
-            | {
-                "object, all dimensions": round(objects.all_neighbours.accuracy.mean, 4),
-                "blind nats": tables.divergence.blind_in_object.mean,
-                "for species": dimensions_of(tables.dimensions, "species"),
-                "for object": dimensions_of(tables.dimensions, "object"),
-                "collapsed": sum(nats.mean < COLLAPSED for nats in tables.divergence.all),
-            },
-        ),
-        Claim(
-            "D6",
-            STATEMENTS["D6"],
-            verdict(clear and same and together.accuracy.mean >= SAME_HANDS, clear or same),
-            together.accuracy.mean,
-            together.accuracy.interval,
-            "share of held-out stateless networks whose hand the two clusters tell (chance 0.5 or above)",
-            f"two clusters of e_char, found without labels (BIC at least {CLEAR_GAIN:g} below that of one, silhouette "
-            f"≥ {CLEAR_GAP}), that tell the networks' own handedness (share ≥ {SAME_HANDS}; 95% interval of the "
-            "correlation along the clusters' axis above 0); partly: either two such clusters or such a correlation",
-            paper="Fig. 9: “clustered sighted/stateless test agents into two subcategories”, shown by their policies",
-            detail={
-                "BIC gain": round(found.gain, 3),
-                "silhouette": found.silhouette,
-                "correlation": together.correlation.mean,
-                "correlation interval": together.correlation.interval,
-                "left-handed": together.positive,
-                "right-handed": together.negative,
-                "anticlockwise": [round(turn.mean, 4) for turn in tables.fields.anticlockwise],
-            },
-        ),
-    ]
+    return Claim(
+        "D5",
+        STATEMENTS["D5"],
+        verdict(all(conditions.values()), sum(conditions.values()) >= 3),
+        told.mean,
+        told.interval if told.count else None,
+        "accuracy of species or object, of held-out agents from the dimensions that carry it, N_past = 4; weakest: "
+        f"{weakest}",
+        "all of five; partly: three. Held-out agents' species, from the dimensions that carry it, told by "
+        f"neighbours and linearly, ≥ {SPECIES_TOLD:.2f} each; preferred object of the sighted, likewise by "
+        f"neighbours, ≥ {OBJECT_TOLD:.2f}; blind agents' mean KL ≤ {AT_PRIOR} nats in every dimension that carries "
+        f"the object; every dimension either used (mean KL > {USED} nats) or collapsed (< {COLLAPSED}), and at "
+        "least one of each",
+        paper="Fig. 8: “first two dimensions” for the species, “next two dimensions” for the object, “collapsed to "
+        "the prior in the remaining four dimensions”; no accuracies given",
+        detail=conditions
+        | {which: round(accuracy.mean, 4) for which, (accuracy, _) in goals.items()}
+        | {
+            "object, all dimensions": round(objects.all_neighbours.accuracy.mean, 4),
+            "blind nats": tables.divergence.blind_in_object.mean,
+            "for species": dimensions_of(tables.dimensions, "species"),
+            "for object": dimensions_of(tables.dimensions, "object"),
+            "collapsed": sum(nats.mean < COLLAPSED for nats in tables.divergence.all),
+        },
+    )
 
 
 def disentangled(tables: Tables) -> dict[str, bool]:
@@ -277,6 +254,33 @@ def disentangled(tables: Tables) -> dict[str, bool]:
         "blind at the prior": bool(tables.divergence.blind_in_object.mean <= AT_PRIOR),  # never for nan
         "used or collapsed": used + collapsed == len(held) and used > 0 and collapsed > 0,
     }
+
+
+def _finds_the_two_hands(found: WallFollowers, fields: PolicyFields) -> Claim:
+    together = found.agreement
+    clear = bool(found.gain >= CLEAR_GAIN and found.silhouette >= CLEAR_GAP)
+    same = bool(together.correlation.low > 0)
+    return Claim(
+        "D6",
+        STATEMENTS["D6"],
+        verdict(clear and same and together.accuracy.mean >= SAME_HANDS, clear or same),
+        together.accuracy.mean,
+        together.accuracy.interval,
+        "share of held-out stateless networks whose hand the two clusters tell (chance 0.5 or above)",
+        f"two clusters of e_char, found without labels (BIC at least {CLEAR_GAIN:g} below that of one, silhouette "
+        f"≥ {CLEAR_GAP}), that tell the networks' own handedness (share ≥ {SAME_HANDS}; 95% interval of the "
+        "correlation along the clusters' axis above 0); partly: either two such clusters or such a correlation",
+        paper="Fig. 9: “clustered sighted/stateless test agents into two subcategories”, shown by their policies",
+        detail={
+            "BIC gain": round(found.gain, 3),
+            "silhouette": found.silhouette,
+            "correlation": together.correlation.mean,
+            "correlation interval": together.correlation.interval,
+            "left-handed": together.positive,
+            "right-handed": together.negative,
+            "anticlockwise": [round(turn.mean, 4) for turn in fields.anticlockwise],
+        },
+    )
 
 
 EXPERIMENT = Experiment(

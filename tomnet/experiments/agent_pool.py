@@ -14,7 +14,7 @@ from ..agents.population import Part, condition_file, load_condition
 from ..agents.species import DrawEncounters
 from ..episodes.encounter import Encounter
 from ..support.identity import LOCAL
-from ..support.trees import on_device, on_host, pick
+from ..support.trees import concatenate_on_host, on_device, on_host, pick
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,7 +49,7 @@ class AgentPool:
             population = load_condition(name, self.folder)
             most = None if self.networks is None else self.networks * population.objects
             parts.append(pick(on_host(population.agents(self.part)), slice(most)))
-        return on_device(jax.tree.map(lambda *leaves: np.concatenate(leaves), *parts))
+        return on_device(concatenate_on_host(parts))
 
     def ready(self) -> "Everyone":
         return Everyone(self.agents())
@@ -60,8 +60,8 @@ class AgentPool:
     def sample(self, key: Key[Scalar, ""], count: int) -> DeepAgent:
         return self.ready().sample(key, count)
 
-    def species(self) -> np.ndarray:
-        """The number of each agent's condition, in the order of `agents`."""
+    def condition_numbers(self) -> np.ndarray:
+        """Of each agent's condition, in the order of `agents`."""
         parts = [load_condition(name, self.folder) for name in self.conditions]
         chosen = [{"training": p.training, "held out": p.held_out, "all": p.returns}[self.part] for p in parts]
         counts = [p.objects * len(some[: self.networks]) for p, some in zip(parts, chosen)]

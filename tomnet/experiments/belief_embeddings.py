@@ -27,9 +27,9 @@ from .analysis.character_space import (
     neighbour_read_out,
 )
 from .analysis.evaluation_set import EvaluationSet, draw_evaluation_set, read_everything
+from .analysis.statistics import Estimate, bootstrap, difference, mean_interval
 from .claims.claim import Claim, verdict
 from .claims.statements import STATEMENTS
-from .claims.statistics import Estimate, bootstrap, difference, mean_interval
 from .experiment import ANY_PRESET, Experiment, ObserverSpec, Preset
 from .presets import BOTTLENECK_TRAINING
 from .sally_anne.specs import MIXED, spec
@@ -57,7 +57,7 @@ class MixedUp:
 
 
 @dataclasses.dataclass(frozen=True)
-class Fields:
+class FieldsOfView:
     """Fields of view, told from the embedding."""
 
     conditions: tuple[str, ...]
@@ -103,7 +103,7 @@ class Clouds:
 
 @dataclasses.dataclass(frozen=True)
 class Tables:
-    fields: Fields
+    fields: FieldsOfView
     objects: Objects
     clouds: Clouds
 
@@ -136,13 +136,13 @@ class Embedded:
 # --- Fields of view
 
 
-def _fields(known: Embedded, met: Embedded) -> Fields:
+def _fields(known: Embedded, met: Embedded) -> FieldsOfView:
     told = neighbour_read_out(known.mean, known.species, met.mean)
     means = class_means(met.mean, met.species, len(MIXED))
     plane = (means - means.mean(0)) @ principal_axes(means)[:2].T
     along = plane[:, 0]
     width = np.array([find_condition(name).field_of_view for name in MIXED])
-    return Fields(
+    return FieldsOfView(
         conditions=MIXED,
         confusion=confusion(met.species, told, len(MIXED)),
         accuracy=float((told == met.species).mean()),

@@ -41,20 +41,18 @@ def beside_ceiling(claims: list[Claim], tables: Any, ceiling: Ceiling | None) ->
     if ceiling is None:
         return claims
     return [
-        dataclasses.replace(claim, ceiling=_known(CEILINGS[claim.id], claim, tables, ceiling))
-        if claim.id in CEILINGS
-        else claim
-        for claim in claims
+        _with_ceiling(claim, CEILINGS[claim.id], tables, ceiling) if claim.id in CEILINGS else claim for claim in claims
     ]
 
 
-def _known(read: Callable[[Claim, Any, Measured], float], claim: Claim, tables: Any, ceiling: Ceiling):
+def _with_ceiling(claim: Claim, read: Callable[[Claim, Any, Measured], float], tables: Any, ceiling: Ceiling) -> Claim:
     def mean(part, population: str, measure: str) -> float:
         row = ceiling.find(population, part, measure)
         return math.nan if row is None else row.estimate.mean
 
     values = {part: read(claim, tables, partial(mean, part)) for part in POOLS}
-    return {part: value for part, value in values.items() if math.isfinite(value)} or None
+    known = {part: value for part, value in values.items() if math.isfinite(value)}
+    return dataclasses.replace(claim, ceiling=(claim.ceiling or {}) | known or None)
 
 
 # --- In the unit of each claim

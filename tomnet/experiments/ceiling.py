@@ -43,13 +43,13 @@ from .analysis.ceiling_measures import (
     swap_effects,
     taken_for_each_other,
 )
+from .analysis.statistics import Estimate
 from .analysis.three_species import SPECIES, species_evaluation_sets
 from .belief_embeddings import EASY, HARD
-from .claims.statistics import Estimate
 from .explicit_beliefs import mixed_evaluation_set
-from .sally_anne.natural_swaps import Walks, walk_all
 from .sally_anne.specs import MIXED, NARROW, WIDE
 from .sally_anne.swap_curves import PARTING, curves, gap_at, parting
+from .sally_anne.walks import Walks, walk_all
 
 FORMAT, VERSION = "tomnet ceiling", 1
 CEILING_STREAM = 0x6365696C  # far from the small numbers that experiments split the evaluation stream into

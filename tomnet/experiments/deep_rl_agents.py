@@ -25,6 +25,7 @@ from .analysis.character_space import READ_OUTS, ReadOut, confusion
 from .analysis.evaluation_set import EvaluationSet, Met, losses_of, read_everything, shuffled_losses, somebody_else
 from .analysis.rollout_baseline import baseline_losses
 from .analysis.species_maps import Maps, species_maps
+from .analysis.statistics import mean_interval
 from .analysis.table_a1 import (
     OBSERVERS,
     SHUFFLES,
@@ -41,7 +42,6 @@ from .analysis.table_a1 import (
 from .analysis.three_species import REUSE, SPECIES, species_evaluation_sets, species_spec
 from .claims.claim import Claim, if_measured, verdict
 from .claims.statements import STATEMENTS
-from .claims.statistics import mean_interval
 from .experiment import Experiment, ObserverSpec, Preset
 from .presets import DEEP_OBSERVER, DEEP_TRAINING
 
@@ -121,87 +121,103 @@ def species_table(met: dict[Part, EvaluationSet], readings: dict[Part, Reading])
     return table
 
 
+def _claims(tables: Tables) -> list[Claim]:
+    return [
+        _both_nets_help(tables),
+        _shuffling_hurts(tables.losses),
+        _generalises(tables.generalisation, tables.cuts),
+        _infers_species(tables.species, tables.maps),
+    ]
+
+
+def _both_nets_help(tables: Tables) -> Claim:
+    both = {head: tables.cuts[head]["both"] for head in BEHAVIOUR}
+    weakest = weakest_head(tables)
+    cut, goal = both[weakest].cut, CUTS[weakest]
+    rolled_out = if_measured(tables.floor.heads[weakest].saves / goal)
+    rivals = [name for name in OBSERVERS if name != "both"]
+    best = all(tables.cuts[head][name].lead.low > 0 for head in BEHAVIOUR for name in rivals)
+    return Claim(
+        "D1",
+        STATEMENTS["D1"],
+        verdict(best and all(both[head].cut.mean >= CUTS[head] for head in BEHAVIOUR), best),
+        cut.mean / goal,
+        (cut.low / goal, cut.high / goal),
+        f"of the paper's cut of the loss, from none to both on held-out agents; weakest: {weakest}",
+        "both better than none, char and mental on all three predictions (95% intervals of the paired differences "
+        "over networks above 0), and cuts of at least "
+        f"{', '.join(f'{CUTS[head]:.0%} ({head})' for head in BEHAVIOUR)}; partly: the first alone",
+        paper=f"Table A1: {', '.join(f'{CUTS[head]:.0%}' for head in BEHAVIOUR)}, 1.0 by definition",
+        ceiling=None if rolled_out is None else {"agent": rolled_out},
+        detail={f"{head} cut": round(both[head].cut.mean, 4) for head in BEHAVIOUR} | {"both is best": best},
+    )
+
+
 def weakest_head(tables: Tables) -> str:
     """Whose cut from none to both is the smallest beside the paper's."""
     return min(BEHAVIOUR, key=lambda head: tables.cuts[head]["both"].cut.mean / CUTS[head])
 
 
-def _claims(tables: Tables) -> list[Claim]:
-    both = {head: tables.cuts[head]["both"] for head in BEHAVIOUR}
-    weakest = weakest_head(tables)
-    cut, goal = both[weakest].cut, CUTS[weakest]
-    leads = {head: {name: tables.cuts[head][name].lead for name in OBSERVERS if name != "both"} for head in BEHAVIOUR}
-    best = all(lead.low > 0 for by_name in leads.values() for lead in by_name.values())
-    rises = {row: row.rise for row in tables.losses if row.rise and row.part == "held out"}
+def _shuffling_hurts(losses: list[LossRow]) -> Claim:
+    rises = {row: row.rise for row in losses if row.rise and row.part == "held out"}
     hurt = [row for row, rise in rises.items() if rise.low > 0]
     least = min(rises, key=lambda row: rises[row].mean)
     hurts_twice = all(sum((row.observer, row.shuffled) == shuffle for row in hurt) >= 2 for shuffle in SHUFFLES)
-    gaps = {head: row.gap for head, row in tables.generalisation.items()}
+    return Claim(
+        "D2",
+        STATEMENTS["D2"],
+        verdict(len(hurt) == len(rises), hurts_twice),
+        rises[least].mean,
+        rises[least].interval,
+        f"nats that shuffling adds on held-out agents, least of all: {least.head}, {least.observer} with "
+        f"shuffled {' and '.join(least.shuffled)}",
+        f"each of {len(SHUFFLES)} shuffles raises each of {len(BEHAVIOUR)} losses, 95% intervals over networks "
+        "above 0; partly: each shuffle raises at least two of them",
+        paper="Table A1: every one rises, by 0.09 nats at least",
+        detail={"raised": len(hurt), "of": len(rises)},
+    )
+
+
+def _generalises(rows: dict[str, Generalisation], cuts: dict[str, dict[str, Cut]]) -> Claim:
+    gaps = {head: row.gap for head, row in rows.items()}
     worst = max(BEHAVIOUR, key=lambda head: gaps[head].mean)
-    learned = all(leads[head]["none"].low > 0 for head in BEHAVIOUR)  # who learned nothing has nothing to generalise
-    species = tables.species["neighbours"].accuracy
-    return [
-        Claim(
-            "D1",
-            STATEMENTS["D1"],
-            verdict(best and all(both[head].cut.mean >= CUTS[head] for head in BEHAVIOUR), best),
-            cut.mean / goal,
-            (cut.low / goal, cut.high / goal),
-            f"of the paper's cut of the loss, from none to both on held-out agents; weakest: {weakest}",
-            "both better than none, char and mental on all three predictions (95% intervals of the paired differences "
-            "over networks above 0), and cuts of at least "
-            f"{', '.join(f'{CUTS[head]:.0%} ({head})' for head in BEHAVIOUR)}; partly: the first alone",
-            paper=f"Table A1: {', '.join(f'{CUTS[head]:.0%}' for head in BEHAVIOUR)}, 1.0 by definition",
-            agents=if_measured(tables.floor.heads[weakest].saves / goal),
-            detail={f"{head} cut": round(both[head].cut.mean, 4) for head in BEHAVIOUR} | {"both is best": best},
-        ),
-        Claim(
-            "D2",
-            STATEMENTS["D2"],
-            verdict(len(hurt) == len(rises), hurts_twice),
-            rises[least].mean,
-            rises[least].interval,
-            f"nats that shuffling adds on held-out agents, least of all: {least.head}, {least.observer} with "
-            f"shuffled {' and '.join(least.shuffled)}",
-            f"each of {len(SHUFFLES)} shuffles raises each of {len(BEHAVIOUR)} losses, 95% intervals over networks "
-            "above 0; partly: each shuffle raises at least two of them",
-            paper="Table A1: every one rises, by 0.09 nats at least",
-            detail={"raised": len(hurt), "of": len(rises)},
-        ),
-        Claim(
-            "D3",
-            STATEMENTS["D3"],
-            verdict(learned and gaps[worst].mean <= GENERALISES, learned and gaps[worst].mean <= NEARLY),
-            gaps[worst].mean,
-            gaps[worst].interval,
-            f"loss of both on held-out agents above that on training agents, relative to it; worst: {worst}",
-            f"no loss on held-out agents lies more than {GENERALISES:.0%} above that on training agents (partly "
-            f"{NEARLY:.0%}), and there each lies below that of none (95% intervals of the paired differences over "
-            "networks above 0)",
-            paper=f"Table A1: {tables.generalisation[worst].paper:+.0%} for {worst}; worst of all +1%",
-            detail={head: round(gap.mean, 4) for head, gap in gaps.items()}
-            | {
-                "softer, as a share of what none loses on either": {
-                    head: [row.beside_none.mean, *row.beside_none.interval]
-                    for head, row in tables.generalisation.items()
-                }
-            },
-        ),
-        Claim(
-            "D4",
-            STATEMENTS["D4"],
-            verdict(species.mean >= TELLS, species.mean >= HALF_TELLS),
-            species.mean,
-            species.interval,
-            "accuracy of the species of held-out agents from the nearest training agents in e_char (chance 0.33)",
-            f"reproduced ≥ {TELLS:.2f}, partly ≥ {HALF_TELLS:.2f}",
-            paper="Fig. 7b, three agents: “implicitly infers it, and maps out where the agent will go next”; no number",
-            detail={
-                "linear read-out": round(tables.species["linear"].accuracy.mean, 4),
-                "expected map nearest to the agent's own": round(tables.maps.nearest_is_own, 4),
-            },
-        ),
-    ]
+    learned = all(cuts[head]["none"].lead.low > 0 for head in BEHAVIOUR)  # or there is nothing to generalise
+    return Claim(
+        "D3",
+        STATEMENTS["D3"],
+        verdict(learned and gaps[worst].mean <= GENERALISES, learned and gaps[worst].mean <= NEARLY),
+        gaps[worst].mean,
+        gaps[worst].interval,
+        f"loss of both on held-out agents above that on training agents, relative to it; worst: {worst}",
+        f"no loss on held-out agents lies more than {GENERALISES:.0%} above that on training agents (partly "
+        f"{NEARLY:.0%}), and there each lies below that of none (95% intervals of the paired differences over "
+        "networks above 0)",
+        paper=f"Table A1: {rows[worst].paper:+.0%} for {worst}; worst of all +1%",
+        detail={head: round(gap.mean, 4) for head, gap in gaps.items()}
+        | {
+            "softer, as a share of what none loses on either": {
+                head: [row.beside_none.mean, *row.beside_none.interval] for head, row in rows.items()
+            }
+        },
+    )
+
+
+def _infers_species(read_outs: dict[str, ReadOut], maps: Maps) -> Claim:
+    species = read_outs["neighbours"].accuracy
+    return Claim(
+        "D4",
+        STATEMENTS["D4"],
+        verdict(species.mean >= TELLS, species.mean >= HALF_TELLS),
+        species.mean,
+        species.interval,
+        "accuracy of the species of held-out agents from the nearest training agents in e_char (chance 0.33)",
+        f"reproduced ≥ {TELLS:.2f}, partly ≥ {HALF_TELLS:.2f}",
+        paper="Fig. 7b, three agents: “implicitly infers it, and maps out where the agent will go next”; no number",
+        detail={
+            "linear read-out": round(read_outs["linear"].accuracy.mean, 4),
+            "expected map nearest to the agent's own": round(maps.nearest_is_own, 4),
+        },
+    )
 
 
 EXPERIMENT = Experiment(

@@ -21,7 +21,7 @@ from .analysis.evaluation_set import EvaluationSet, draw_evaluation_set
 from .claims.claim import Claim, Verdict, if_measured, verdict
 from .claims.statements import STATEMENTS
 from .experiment import ANY_PRESET, Experiment, ObserverSpec, Preset
-from .sally_anne.natural_swaps import Walks, predictions, walk_all
+from .sally_anne.natural_swaps import predictions
 from .sally_anne.specs import FIVE, MIXED, NARROW, WIDE, control_spec, mixed_spec
 from .sally_anne.swap_curves import (
     FOLLOWS_SIGHT,
@@ -36,6 +36,7 @@ from .sally_anne.swap_curves import (
     seen_above_unseen,
 )
 from .sally_anne.swap_examples import Future, SwapExample, SwapExamples, swap_examples
+from .sally_anne.walks import Walks, walk_all
 
 NEARER = 0.5  # of the way from the truth's forecast to the agents' own entropy
 

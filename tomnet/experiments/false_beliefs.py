@@ -1,7 +1,7 @@
 """Section 3.4: does the observer know that agents act on what they last saw, and not on what is so?
 
     tomnet run false-beliefs --preset laptop
-    tomnet run false-beliefs --preset full     31 min on an H200, most of it beside another run: F3, a ratio of 5.8
+    tomnet run false-beliefs --preset full     31 min on an H200, most of it beside another run: F3, a ratio of 6.3
 
 Goal: predictions that follow the agents' sight. An observer of 5×5 agents expects a swap within two cells to change
 what they do next, at least three times as much as one further away; and one that they did not see to change where
@@ -18,7 +18,7 @@ from .claims.claim import Claim, Verdict, if_measured, verdict
 from .claims.statements import STATEMENTS
 from .experiment import Experiment, ObserverSpec, Preset
 from .presets import SWAP_TRAINING
-from .sally_anne.natural_swaps import futures_of, walk_all
+from .sally_anne.natural_swaps import futures_of
 from .sally_anne.scenarios import all_scenarios
 from .sally_anne.specs import FIVE, N_PAST, control_spec, spec
 from .sally_anne.swap_curves import (
@@ -35,6 +35,7 @@ from .sally_anne.swap_curves import (
 )
 from .sally_anne.swap_effects import NOTICEABLE
 from .sally_anne.turning_back import Picture, TurningTable, pictures, run_scenarios, turning_table
+from .sally_anne.walks import walk_all
 
 SHARE = 0.25  # of the agents' own long-run effect, that an observer must expect at least
 DROPS = 0.2  # of the probability of turning back, for a swap in view: less would be nothing to speak of

@@ -1,7 +1,7 @@
 """Section 3.4, mixed population: does the observer know who can see what?
 
     tomnet run false-beliefs-mixed --preset laptop
-    tomnet run false-beliefs-mixed --preset full     25 min on an H200, most of it beside another run: F5, 0.06 nats
+    tomnet run false-beliefs-mixed --preset full     25 min on an H200, most of it beside another run: F5, 0.13 nats
 
 Goal: from past behaviour alone it tells agents that see 3×3 from those that see 9×9, and expects a swap two to four
 cells away to matter to the latter only.
@@ -18,12 +18,13 @@ from ..world.gridworld import SUBGOAL_MAZE
 from .claims.claim import Claim, if_measured, verdict
 from .claims.statements import STATEMENTS
 from .experiment import Experiment, ObserverSpec, Preset
-from .sally_anne.natural_swaps import futures_of, walk_all
+from .sally_anne.natural_swaps import futures_of
 from .sally_anne.specs import FIVE, MIXED, NARROW, SIGHTED, WIDE, WITH_FUTURES, mixed_spec
 from .sally_anne.swap_claims import swap_claims
 from .sally_anne.swap_curves import BETWEEN, GAP, Curves, agreement, curves_of, gap_at, parting
 from .sally_anne.swap_effects import NOTICEABLE, SwapTable, pairs_by_network, swap_table
 from .sally_anne.swap_examples import SwapExamples, swap_examples
+from .sally_anne.walks import walk_all
 
 
 def specs(preset: Preset) -> tuple[ObserverSpec, ...]:

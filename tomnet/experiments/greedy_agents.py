@@ -1,7 +1,7 @@
 """Section 3.2, third experiment: greedy agents among goal-driven ones, told apart from a single trajectory.
 
     tomnet run greedy-agents --preset laptop     9 min on two cores: a held-out consumption loss of 0.99 nats
-    tomnet run greedy-agents --preset full       4 min on an H200 that three runs shared; area under the curve 0.82
+    tomnet run greedy-agents --preset full       4 min on an H200 that three runs shared: G8, an area of 0.82
 
 Goal: after a far trip the observer expects the same object again, after a short one it is more cautious; and the
 subspecies can be read out of the embedding nearly as well as exact inference allows.
@@ -36,9 +36,9 @@ from .analysis.comparison import (
 from .analysis.decoding import area_under_curve, logistic_scores
 from .analysis.examples import PlainEpisode, PlainState, first_of, plain_episode, plain_state
 from .analysis.query_fields import every_cell
+from .analysis.statistics import UNKNOWN, Estimate, bootstrap, mean_interval
 from .claims.claim import Claim, if_measured, verdict
 from .claims.statements import STATEMENTS
-from .claims.statistics import UNKNOWN, Estimate, bootstrap, mean_interval
 from .experiment import ANY_PRESET, Experiment, ObserverSpec, Preset
 from .presets import PLANNER_OBSERVER
 
@@ -60,7 +60,7 @@ def specs(preset: Preset) -> tuple[ObserverSpec, ...]:
 
 
 @dataclasses.dataclass(frozen=True)
-class Subspecies:
+class SubspeciesReadOut:
     """How well greedy agents can be told from the others, as areas under the curve."""
 
     observer: Estimate  # from the embedding, by a read-out fitted on half the agents
@@ -71,7 +71,7 @@ class Subspecies:
 class CurvePoint:
     past: int
     heads: dict[str, Comparison]  # empty where nothing was seen, and so
-    subspecies: Subspecies | None  # is this
+    subspecies: SubspeciesReadOut | None  # is this
     action: Estimate  # the probability given to the true action
     ideal_action: float
 
@@ -115,18 +115,19 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tabl
     for past in N_PAST:
         encounters = seen_only(everything, past)
         weights, best = exact(ideal, encounters)
-        character, net = learned(observer, encounters)
+        character, trained = learned(observer, encounters)
+        posterior = np.asarray(ideal.greedy_probability(weights))
         curve.append(
             CurvePoint(
                 past,
-                comparison_table(net, best, no_past) if past else {},
-                _subspecies(character, np.asarray(ideal.greedy_probability(weights)), greedy) if past else None,
-                mean_interval(net.action_probability),
+                comparison_table(trained, best, no_past) if past else {},
+                _subspecies_read_out(character, posterior, greedy) if past else None,
+                mean_interval(trained.action_probability),
                 float(best.action_probability.mean()),
             )
         )
         if past == 1:
-            trips, shown = _trips(ideal, encounters, net, best)
+            trips, shown = _trips(ideal, encounters, trained, best)
             examples = {
                 trip: None if agent is None else _example(observer, ideal, encounters, agent)
                 for trip, agent in shown.items()
@@ -135,19 +136,19 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tabl
     return tables, _claims(tables)
 
 
-def _subspecies(character: np.ndarray, posterior: np.ndarray, greedy: np.ndarray) -> Subspecies:
+def _subspecies_read_out(character: np.ndarray, posterior: np.ndarray, greedy: np.ndarray) -> SubspeciesReadOut:
     half = len(greedy) // 2
     scores = logistic_scores(character[:half], greedy[:half], character[half:])
     area = bootstrap(area_under_curve, scores, greedy[half:], resamples=500)
-    return Subspecies(area, area_under_curve(posterior[half:], greedy[half:]))
+    return SubspeciesReadOut(area, area_under_curve(posterior[half:], greedy[half:]))
 
 
 def _trips(
-    ideal: InversePlanner, encounters: Encounter, net: Observed, best: Observed
+    ideal: InversePlanner, encounters: Encounter, trained: Observed, best: Observed
 ) -> tuple[dict[str, Trip], dict[str, int | None]]:
     """After a trip to the nearest object, and after one that passed a nearer object by: how surely the same object is
     expected on the next level, where it is in reach but not the nearest; and an agent who made such a trip, if any."""
-    first = jax.tree.map(lambda leaf: leaf[:, 0], encounters.past)
+    first = pick(encounters.past, np.s_[:, 0])
     eaten = np.asarray(first.consumed.max(-1))
     distances = np.asarray(ideal.distances(first.first_state()))
     ahead = np.asarray(ideal.distances(encounters.query))
@@ -163,7 +164,7 @@ def _trips(
             return mean_interval(eats(observed.predictions)[rows, eaten][chosen]) if chosen.sum() > 1 else UNKNOWN
 
         happened = float(again[chosen].mean()) if chosen.any() else float("nan")
-        return Trip(int(chosen.sum()), expected(net), expected(best), happened)
+        return Trip(int(chosen.sum()), expected(trained), expected(best), happened)
 
     long_enough = np.asarray(first.length) >= 4
     shown = {"far": first_of(far & (took >= 8), far), "near": first_of(near & long_enough, near)}

@@ -35,8 +35,8 @@ from ..support.progress import stage
 from ..support.streams import EVALUATION_STREAM, stream
 from ..world.gridworld import ACTIONS, MAZE
 from .analysis.comparison import Observed, learned, without_past
+from .analysis.statistics import Estimate, mean_interval, share_interval
 from .claims.claim import Claim
-from .claims.statistics import Estimate, mean_interval, share_interval
 from .experiment import ANY_PRESET, Experiment, ObserverSpec, Preset
 from .goal_inference import ENCOUNTERS, SPECIES, TRAINING
 from .presets import PLANNER_OBSERVER
@@ -103,8 +103,8 @@ def evaluate(observers: dict[str, ToMnet], agents: int, seed: int) -> tuple[Tabl
 
     def observed(view: KnownView) -> tuple[Observed, Observed]:
         seen = through(view_key, view, encounters)
-        _, net = learned(observers[NAME], seen)
-        return net, exact_behind(ideal_key, planner, view, seen)
+        _, trained = learned(observers[NAME], seen)
+        return trained, exact_behind(ideal_key, planner, view, seen)
 
     plain = observed(sees_all)
 

@@ -25,7 +25,7 @@ from .start import Start, started
 
 RESULT = "result.json"
 AGENTS = {"smoke": 40, "laptop": 500, "full": 1000}
-"""How many agents, never met in training, an evaluation rests on."""
+"""How many agents, never met in training, `run` measures its observers on: a preset that trains less measures less."""
 
 
 def check_preset(name: str) -> Preset:

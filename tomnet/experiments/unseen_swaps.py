@@ -1,7 +1,7 @@
 """Section 3.4, Fig. A1: an observer that has never seen a swap, asked about swaps.
 
     tomnet run unseen-swaps --preset laptop
-    tomnet run unseen-swaps --preset full     14 min on an H200: F6, 0.001 nats
+    tomnet run unseen-swaps --preset full     14 min on an H200: F6, 0.11 nats
 
 Goal: the curves of `false-beliefs-mixed` and `explicit-beliefs` again, from an observer trained where nothing ever
 changes behind an agent's back.
@@ -14,7 +14,7 @@ from ..world.gridworld import SUBGOAL_MAZE
 from .claims.claim import Claim, Verdict, if_measured, verdict
 from .claims.statements import STATEMENTS
 from .experiment import Experiment, ObserverSpec, Preset
-from .sally_anne.natural_swaps import futures_of, walk_all
+from .sally_anne.natural_swaps import futures_of
 from .sally_anne.specs import MIXED, NARROW, SIGHTED, WIDE, WITH_FUTURES, control_spec, spec
 from .sally_anne.swap_curves import (
     BETWEEN,
@@ -29,6 +29,7 @@ from .sally_anne.swap_curves import (
     parting,
 )
 from .sally_anne.swap_effects import NOTICEABLE
+from .sally_anne.walks import walk_all
 
 STILL = dataclasses.replace(SUBGOAL_MAZE, swap_probability=0.0)
 

@@ -1,4 +1,4 @@
-"""Figure 8: what an observer's embeddings hold behind a bottleneck; and Figure 9, `subspecies`."""
+"""Figure 8: what an observer's embeddings hold behind a bottleneck; and Figure 9, `wall_followers`."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,7 +10,7 @@ from ..experiments.analysis.three_species import SPECIES_NAMES
 from ..world.levels import LETTERS
 from . import style
 from .panels import Panel, Panels
-from .subspecies import subspecies_caption, subspecies_panels
+from .wall_followers import wall_follower_caption, wall_follower_panels
 
 SPECIES_COLOURS = {"blind": style.NO_PAST, "stateless-5x5": style.GREEN, "5x5": style.BLUE}
 SPECIES_MARKERS = {"blind": "o", "stateless-5x5": "s", "5x5": "^"}
@@ -52,7 +52,7 @@ def panels(tables: Tables) -> Panels:
                 3.1,
             ),
         ),
-        "figure-9": subspecies_panels(tables.subspecies, tables.fields),
+        "figure-9": wall_follower_panels(tables.subspecies, tables.fields),
     }
 
 
@@ -138,7 +138,7 @@ def captions(tables: Tables) -> dict[str, str]:
             f"prefer in {style.percent(told['object'].own_neighbours.accuracy.mean)}. Blind agents tell "
             f"{style.plain(blind.mean)} nats where the object is told (d)."
         ),
-        "figure-9": subspecies_caption(tables.subspecies, tables.fields),
+        "figure-9": wall_follower_caption(tables.subspecies, tables.fields),
     }
 
 

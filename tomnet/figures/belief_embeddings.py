@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import SubFigure
 from matplotlib.patches import Ellipse
 
-from ..experiments.belief_embeddings import Cloud, Clouds, Fields, MixedUp, Tables
+from ..experiments.belief_embeddings import Cloud, Clouds, FieldsOfView, MixedUp, Tables
 from ..world.levels import LETTERS
 from . import style
 from .panels import Panel, Panels
@@ -91,7 +91,7 @@ def _objects(place: SubFigure, clouds: Clouds) -> None:
     place.legend(handles=handles, loc="outside lower center", ncols=len(handles))
 
 
-def _confusion(place: SubFigure, fields: Fields) -> None:
+def _confusion(place: SubFigure, fields: FieldsOfView) -> None:
     axes = place.subplots()
     axes.imshow(fields.confusion, cmap="Blues", vmin=0, vmax=1)
     for (row, col), share in np.ndenumerate(fields.confusion):

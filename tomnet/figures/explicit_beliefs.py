@@ -10,13 +10,13 @@ from matplotlib.patches import Rectangle
 
 from ..experiments.analysis.examples import PlainState
 from ..experiments.explicit_beliefs import Tables
-from ..experiments.sally_anne.swap_curves import Curves, Who
+from ..experiments.sally_anne.swap_curves import Who
 from ..experiments.sally_anne.swap_examples import SwapExample, SwapExamples
 from ..world.levels import LETTERS
 from . import style
 from .gridworld import OCCUPANCY, draw_agent, draw_level
 from .panels import Panel, Panels
-from .swap_curves import CONTROL, NARROW_AND_WIDE, condition_legend, condition_lines, said, side_by_side
+from .swap_curves import CONTROL, narrow_and_wide, said
 
 SIDES = {"in_view": "swap in view", "out_of_view": "swap out of view"}
 COSTS = {
@@ -49,7 +49,7 @@ def panels(tables: Tables) -> Panels:
                 "c",
                 "What a swap does to beliefs",
                 "D_JS between beliefs by swap distance for 3×3 and 9×9 agents: agents left, ToMnet right.",
-                lambda place: _curves(place, tables.natural),
+                lambda place: narrow_and_wide(place, tables.natural, "belief"),
             ),
             Panel(
                 "d",
@@ -101,11 +101,6 @@ def _belief(axes: Axes, state: PlainState, belief: np.ndarray, kind: int) -> Non
     frame = {"fill": False, "edgecolor": style.object_colour(kind), "linewidth": 1.4, "zorder": 6}
     axes.add_patch(Rectangle((col - 0.42, row - 0.42), 0.84, 0.84, **frame))
     draw_agent(axes, state.agent_cell, size)
-
-
-def _curves(place: SubFigure, natural: dict[str, Curves]) -> None:
-    side_by_side(place, {name: natural[name] for name in NARROW_AND_WIDE}, condition_lines(NARROW_AND_WIDE, "belief"))
-    condition_legend(place, NARROW_AND_WIDE)
 
 
 def _costs(place: SubFigure, tables: Tables) -> None:

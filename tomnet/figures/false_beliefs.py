@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.figure import SubFigure
 
 from ..episodes.targets import GAMMAS
-from ..experiments.claims.statistics import Estimate
+from ..experiments.analysis.statistics import Estimate
 from ..experiments.false_beliefs import Tables
 from ..experiments.sally_anne.swap_curves import Curves, PairMean
 from ..experiments.sally_anne.turning_back import Picture, TurningTable

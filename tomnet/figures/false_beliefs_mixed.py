@@ -11,12 +11,11 @@ from .swap_curves import (
     NARROW_AND_WIDE,
     WHO,
     condition_legend,
-    condition_lines,
     from_zero,
+    narrow_and_wide,
     said,
     series,
     set_distances,
-    side_by_side,
 )
 from .swap_examples import swap_example_caption, swap_example_panels
 
@@ -30,7 +29,7 @@ def panels(tables: Tables) -> Panels:
                 "c",
                 "What a swap does to the next step",
                 "D_JS between next-step policies by swap distance for 3×3 and 9×9 agents: agents left, ToMnet right.",
-                lambda place: policies(place, natural),
+                lambda place: narrow_and_wide(place, natural, "policy"),
             ),
             Panel(
                 "",
@@ -49,11 +48,6 @@ def panels(tables: Tables) -> Panels:
             ),
         ),
     }
-
-
-def policies(place: SubFigure, natural: dict[str, Curves]) -> None:
-    side_by_side(place, {name: natural[name] for name in NARROW_AND_WIDE}, condition_lines(NARROW_AND_WIDE, "policy"))
-    condition_legend(place, NARROW_AND_WIDE)
 
 
 def _everyone(place: SubFigure, natural: dict[str, Curves]) -> None:

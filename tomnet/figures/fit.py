@@ -21,6 +21,10 @@ PART_SIGNS = {"training": (style.NO_PAST, "."), "validation": (style.NO_PAST, "x
 APART = 0.07  # marks of observers beside each other, in steps of the axis
 SMALLEST, LARGEST = 5, 60  # marks of a bin, in square points: of one that is empty, and of one that holds all
 ROOM = 0.04  # beyond the ends of an axis, so that no mark is cut off
+NOT_MEASURED = {
+    ("outcome", "nearest not taken"): "there was no such episode",
+    ("action", "all"): "no action is known",
+}
 
 
 def panels(result: FitResult) -> Panels:
@@ -76,7 +80,9 @@ def panels(result: FitResult) -> Panels:
 
 def _against_past(place: SubFigure, result: FitResult, head: str, cases: str, unit: str) -> None:
     axes = place.subplots()
-    rows = [one for one in result.scores if (one.head, one.cases) == (head, cases)]
+    rows = [one for one in result.scores if (one.head, one.cases) == (head, cases) and one.queries]
+    if not rows:
+        return _say_instead(axes, NOT_MEASURED[head, cases])
     names = [name for name in SIGNS if any(one.observer == name for one in rows)]
     levels = sorted({one.past for one in rows})
     for number, name in enumerate(names):
@@ -84,11 +90,14 @@ def _against_past(place: SubFigure, result: FitResult, head: str, cases: str, un
         _curve(axes, curve, [levels.index(one.past) + APART * (number - len(names) / 2) for one in curve], name, unit)
     axes.set_xticks(range(len(levels)), [str(level) for level in levels])
     axes.set(xlabel="past episodes seen", ylabel="accuracy" if unit == "accuracy" else "loss (nats)")
-    if not rows:
-        axes.text(0.5, 0.5, "no action is known", transform=axes.transAxes, ha="center", color=style.QUIET)
-        return
     _from_zero(axes, 1.0 if unit == "accuracy" else axes.get_ylim()[1])
     _legend(axes, names)
+
+
+def _say_instead(axes: Axes, why: str) -> None:
+    """Where there is nothing to draw."""
+    axes.set_axis_off()
+    axes.text(0.5, 0.5, why, transform=axes.transAxes, ha="center", color=style.QUIET)
 
 
 def _from_zero(axes: Axes, most: float) -> None:
@@ -144,9 +153,11 @@ def _calibration(place: SubFigure, result: FitResult) -> None:
 
 def _agents(place: SubFigure, result: FitResult) -> None:
     axes = place.subplots()
+    if len(result.points) == 1:
+        return _say_instead(axes, "a single agent: there is nobody to compare it with")
     handles: list[Line2D] = []
     for part, (colour, marker) in PART_SIGNS.items():
-        points = [one.place for one in result.points if one.part == part and len(one.place) == 2]
+        points = [one.place for one in result.points if one.part == part]
         if points:
             edge = "white" if marker == "o" else colour  # tells apart those that lie upon each other
             axes.plot(*zip(*points), marker, color=colour, markersize=5, markeredgecolor=edge, alpha=0.8)

@@ -65,20 +65,20 @@ def _levels(place: SubFigure, example: Example) -> None:
 
 def _bars(place: SubFigure, example: Example) -> None:
     actions, objects = place.subplots(1, 2, sharey=True)
-    net, ideal = example.observer, example.ideal
+    tomnet, ideal = example.observer, example.ideal
     x = np.arange(len(ACTIONS))
-    actions.bar(x, net.action, width=0.7, color=style.TOMNET)
+    actions.bar(x, tomnet.action, width=0.7, color=style.TOMNET)
     style.ideal_marks(actions, x, ideal.action)
     actions.set_xticks(x, style.ACTION_SIGNS)
     actions.set(title="next action", ylabel="probability", ylim=(0, 1.2), yticks=[0, 0.5, 1])
-    _happened(actions, example.action_taken, net.action, ideal.action)
-    kinds = range(len(net.consumption))
-    objects.bar(kinds, net.consumption, width=0.7, color=style.TOMNET)
+    _happened(actions, example.action_taken, tomnet.action, ideal.action)
+    kinds = range(len(tomnet.consumption))
+    objects.bar(kinds, tomnet.consumption, width=0.7, color=style.TOMNET)
     style.ideal_marks(objects, kinds, ideal.consumption)
     style.object_ticks(objects, kinds)
     objects.set(title="object eaten")
     if example.eaten is not None:
-        _happened(objects, example.eaten, net.consumption, ideal.consumption)
+        _happened(objects, example.eaten, tomnet.consumption, ideal.consumption)
     handles = [style.sign("ToMnet", "s"), style.IDEAL_SIGN, style.HAPPENED_SIGN]
     place.legend(handles=handles, loc="outside lower center", ncols=3)
 
@@ -133,7 +133,7 @@ def losses(place: SubFigure, observers: dict[str, dict[str, Comparison]]) -> Non
         axes.spines["left"].set_visible(False)
         axes.tick_params(axis="y", length=0)
     every[-1].set_xlabel("loss, nats (less is better); right: share captured")
-    handles = [style.IDEAL_SIGN, style.NETWORK_SIGN, style.sign("no past", "x", style.NO_PAST)]
+    handles = [style.IDEAL_SIGN, style.TOMNET_SIGN, style.sign("no past", "x", style.NO_PAST)]
     place.legend(handles=handles, loc="outside lower center", ncols=3)
 
 

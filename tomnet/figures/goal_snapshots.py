@@ -95,7 +95,7 @@ def _curve(place: SubFigure, curve: list[CurvePoint]) -> None:
     style.tomnet_points(axes, x, [point.observer for point in curve])
     style.reference(axes, 1 / len(ACTIONS), "chance")
     axes.set(ylim=(0, None), xlabel="snapshots seen, $N_{past}$", ylabel="probability of true action", xticks=x)
-    style.legend_above(axes, [style.NETWORK_SIGN, style.IDEAL_LINE])
+    style.legend_above(axes, [style.TOMNET_SIGN, style.IDEAL_LINE])
 
 
 def _fields(place: SubFigure, field: Field) -> None:

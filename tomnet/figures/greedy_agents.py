@@ -5,6 +5,7 @@ from matplotlib.figure import SubFigure
 
 from ..experiments.analysis.examples import PlainEpisode
 from ..experiments.greedy_agents import CurvePoint, Example, Tables, Trip
+from ..support.words import counted
 from ..world.levels import LETTERS
 from . import style
 from .gridworld import draw_expected_objects, draw_query, draw_trajectory
@@ -74,10 +75,10 @@ def _maps(place: SubFigure, example: Example) -> None:
 def _trips(place: SubFigure, trips: dict[str, Trip]) -> None:
     axes = place.subplots()
     rows = [trips[trip] for trip in TRIPS]
-    x, net, ideal = np.arange(len(rows)), [row.observer for row in rows], [row.ideal for row in rows]
-    axes.bar(x, style.means(net), width=0.45, color=style.TOMNET)
+    x, tomnet, ideal = np.arange(len(rows)), [row.observer for row in rows], [row.ideal for row in rows]
+    axes.bar(x, style.means(tomnet), width=0.45, color=style.TOMNET)
     quiet = {"fmt": "none", "elinewidth": 0.9, "zorder": 3}
-    axes.errorbar(x, style.means(net), style.whiskers(net), ecolor="#7FB8D8", **quiet)
+    axes.errorbar(x, style.means(tomnet), style.whiskers(tomnet), ecolor="#7FB8D8", **quiet)
     axes.errorbar(x + 0.32, style.means(ideal), style.whiskers(ideal), ecolor=style.IDEAL, **quiet)
     style.ideal_marks(axes, x + 0.32, style.means(ideal))
     axes.plot(x - 0.32, [row.happened for row in rows], "*", color=style.HAPPENED, markersize=7)
@@ -94,7 +95,7 @@ def _areas(place: SubFigure, curve: list[CurvePoint]) -> None:
     style.tomnet_points(axes, x, [area.observer for area in areas])
     style.reference(axes, 0.5, "chance")
     axes.set(ylim=(0.4, 1.03), xlabel="past episodes, $N_{past}$", ylabel="area under the curve", xticks=x)
-    style.legend_above(axes, [style.NETWORK_SIGN, style.IDEAL_LINE])
+    style.legend_above(axes, [style.TOMNET_SIGN, style.IDEAL_LINE])
 
 
 def captions(tables: Tables) -> dict[str, str]:
@@ -112,12 +113,17 @@ def captions(tables: Tables) -> dict[str, str]:
             f"happened in {style.plain(row.happened, 2)})"
         )
 
+    def acted(point: CurvePoint) -> str:
+        return f"{style.plain(point.action.mean, 2)} (ideal observer {style.plain(point.ideal_action, 2)})"
+
     return {
         "figure-6": (
             "A mixture of goal-driven and greedy agents. A near trip goes to the nearest object, a far one passes a "
             f"nearer object by. {cells}Where the object of the past trip is in reach again "
             f"but another is nearer, {sure('far')}, {sure('near')} (c). After one trajectory the subspecies can be "
             f"read out of the embedding with an area under the curve of {style.plain(area)}; at best it is "
-            f"{style.plain(best)} (d)."
+            f"{style.plain(best)} (d). The action that an agent then takes is given a probability of "
+            f"{acted(tables.curve[0])} with nothing seen, and of {acted(tables.curve[-1])} after "
+            f"{counted(tables.curve[-1].past, 'past episode')}."
         )
     }

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ..figures.style import NOTHING, plain
+from .style import NOTHING, plain
 
 
 def measured(value: float | str | None, interval: Sequence[float | str | None] | None) -> str:

@@ -3,6 +3,7 @@
 import dataclasses
 
 from ..experiments import (
+    agent_embeddings,
     deep_rl_agents,
     goal_inference,
     goal_snapshots,
@@ -12,8 +13,8 @@ from ..experiments import (
 )
 from ..experiments.analysis.comparison import Comparison
 from ..experiments.analysis.random_policies import BayesDivergence
+from ..experiments.analysis.statistics import Estimate
 from ..experiments.analysis.table_a1 import SUMMED, LossRow
-from ..experiments.claims.statistics import Estimate
 from ..experiments.experiment import Result
 from .deep_rl_agents import HEAD_NAMES
 from .goal_inference import HEAD_TITLES, dimensions
@@ -50,6 +51,8 @@ def numbers_for(result: Result) -> list[NumberTable]:
             return [_losses_by_past({row.past: row.heads for row in tables.curve})]
         case deep_rl_agents.Tables() as tables:
             return [_table_a1(tables, head) for head in HEAD_NAMES]
+        case agent_embeddings.Tables() as tables:
+            return [_read_outs(tables)]
         case partial_observers.Tables() as tables:
             return [_seen_badly(tables)]
     return []
@@ -63,7 +66,7 @@ def _losses_by_past(comparisons: dict[int, dict[str, Comparison]]) -> NumberTabl
 def _losses(by: str, named: dict[str, dict[str, Comparison]]) -> NumberTable:
     columns = (
         *("observer, prediction", "ToMnet", "ideal", "no past", "captured", "goal"),
-        *("accuracy", "ideal accuracy"),
+        *("accuracy", "ideal accuracy", "no-past accuracy"),
     )
     shown = [(name, head, row) for name, heads in named.items() for head, row in heads.items()]
     rows = [(f"{name}, {HEAD_TITLES[head]}", *_measured(row)) for name, head, row in shown]
@@ -73,8 +76,9 @@ def _losses(by: str, named: dict[str, dict[str, Comparison]]) -> NumberTable:
 
 def _measured(row: Comparison) -> tuple[str, ...]:
     losses = (plain(row.observer.mean), plain(row.ideal), plain(row.no_past))
-    accuracies = (percent_between(each) if each else NOTHING for each in (row.observer_accuracy, row.ideal_accuracy))
-    return (*losses, percent_between(row.captured), percent(row.goal), *accuracies)
+    accuracies = (row.observer_accuracy, row.ideal_accuracy, row.no_past_accuracy)
+    told = (percent_between(each) if each else NOTHING for each in accuracies)
+    return (*losses, percent_between(row.captured), percent(row.goal), *told)
 
 
 def _divergences(divergence: list[BayesDivergence]) -> NumberTable:
@@ -139,6 +143,18 @@ def _table_a1(tables: deep_rl_agents.Tables, head: str) -> NumberTable:
         mean = (plain(loss.mean / SUMMED[head]),) if in_means else ()
         rows.append((name, *(NOTHING,) * (2 + in_means), _with_interval(loss), *mean, NOTHING))
     return NumberTable(f"Table A1: losses in nats, {HEAD_NAMES[head]}{ON_MEANS[head]}", columns, tuple(rows))
+
+
+def _read_outs(tables: agent_embeddings.Tables) -> NumberTable:
+    """What the dimensions that carry a factor tell of it, beside what all of them do."""
+    rows = []
+    for factor, told in tables.read_outs.items():
+        pairs = {"all": (told.all_neighbours, told.all_linear), "its own": (told.own_neighbours, told.own_linear)}
+        for name, (neighbours, linear) in pairs.items():
+            accuracies = (percent_between(each.accuracy) for each in (neighbours, linear))
+            rows.append((f"{factor}, {name} ({len(neighbours.dimensions)})", *accuracies, percent(told.chance)))
+    columns = ("told, from which dimensions", "nearest neighbours", "linear read-out", "chance")
+    return NumberTable("Accuracy of species and preferred object [95% interval]", columns, tuple(rows))
 
 
 def _beside_paper(row: LossRow | None, in_means: bool) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import SubFigure
 
-from ..experiments.claims.statistics import Estimate
+from ..experiments.analysis.statistics import Estimate
 from ..experiments.partial_observers import Point, Score, Scores, Tables
 from . import style
 from .panels import Panel, Panels
@@ -63,7 +63,7 @@ def _curves(place: SubFigure, tables: Tables, kind: str) -> None:
     below.set(ylim=(0, 1.03), ylabel="accuracy", xlabel=KINDS[kind].severity)
     best = "all" if KINDS[kind].even else "0"
     below.set_xticks(x, [best, *(f"{point.severity:g}" for point in points)])
-    style.legend_above(above, [style.NETWORK_SIGN, style.IDEAL_LINE])
+    style.legend_above(above, [style.TOMNET_SIGN, style.IDEAL_LINE])
 
 
 def _places(kind: str, points: list[Point]) -> np.ndarray:

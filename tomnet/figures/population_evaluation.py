@@ -6,7 +6,7 @@ from matplotlib.figure import SubFigure
 
 from ..experiments.analysis.performance import Performance
 from ..experiments.analysis.population_evaluation import PopulationTables
-from ..experiments.claims.statistics import Estimate, NetworkMean
+from ..experiments.analysis.statistics import Estimate, NetworkMean
 from ..experiments.sally_anne.acts_on_memory import ActsOnMemory
 from . import style
 from .panels import Panel, Panels

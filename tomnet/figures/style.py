@@ -15,7 +15,7 @@ from matplotlib.collections import EllipseCollection
 from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
 
-from ..experiments.claims.statistics import Estimate
+from ..experiments.analysis.statistics import Estimate
 from ..world.levels import LETTERS
 
 Colour = str | tuple[float, float, float]
@@ -178,7 +178,7 @@ def sign(label: str, marker: str, colour: Colour = TOMNET, *, filled: bool = Tru
     )
 
 
-NETWORK_SIGN = sign("ToMnet", "o")
+TOMNET_SIGN = sign("ToMnet", "o")
 IDEAL_SIGN = sign("ideal observer", "D", IDEAL, filled=False)
 IDEAL_LINE = sign("ideal observer", "", IDEAL, line=True)
 HAPPENED_SIGN = sign("what happened", "*", HAPPENED)

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import SubFigure
 
 from ..episodes.targets import GAMMAS
-from ..experiments.claims.statistics import Estimate
+from ..experiments.analysis.statistics import Estimate
 from ..experiments.sally_anne.swap_curves import Curves, Who
 from . import style
 
@@ -18,13 +18,14 @@ COLOURS = {"agents": style.HAPPENED, "observer": style.TOMNET}
 NARROW_AND_WIDE = ("3x3", "9x9")  # the two conditions that are set beside each other
 GAMMA_SIGNS = dict(zip(GAMMAS, (("o", style.SKY_BLUE), ("s", style.BLUE), ("^", "#003F63"))))
 ACROSS = "swap distance, cells"
-FEW = 2  # pairs: what rests on fewer is left out
+FEWEST_DRAWN = 2  # pairs behind a mean
 
 
 def measured(table: Curves, who: Who, what: str) -> dict[int, Estimate]:
     """By distance, where enough was measured; intervals end where D_JS does."""
     means = {row.distance: row.of(who)[what] for row in table.by_distance}
-    return {far: _possible(mean) for far, mean in means.items() if np.isfinite(mean.mean) and mean.pairs >= FEW}
+    enough = {far: mean for far, mean in means.items() if np.isfinite(mean.mean) and mean.pairs >= FEWEST_DRAWN}
+    return {far: _possible(mean) for far, mean in enough.items()}
 
 
 def _possible(divergence: Estimate) -> Estimate:
@@ -70,6 +71,12 @@ def side_by_side(
     from_zero(*both)
     both[0].set_ylabel(label)
     return both[0], both[1]
+
+
+def narrow_and_wide(place: SubFigure, natural: Mapping[str, Curves], what: str) -> None:
+    """The two conditions in one pair of axes."""
+    side_by_side(place, {name: natural[name] for name in NARROW_AND_WIDE}, condition_lines(NARROW_AND_WIDE, what))
+    condition_legend(place, NARROW_AND_WIDE)
 
 
 def set_distances(axes: Axes, tables: Mapping[str, Curves], every: int = 1) -> None:

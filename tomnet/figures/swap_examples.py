@@ -123,7 +123,8 @@ def swap_example_caption(examples: SwapExamples) -> str:
         if example is None:
             said.append(f"no {SWAPS[name]} among these agents")
         else:
-            said.append(f"{SWAPS[name]}, D_JS between the two next policies {nats(example.policy_change)}")
+            policies, beliefs = nats(example.policy_change), nats(example.belief_change)
+            said.append(f"{SWAPS[name]}, D_JS between the two next policies {policies}, between the beliefs {beliefs}")
     one = next((example for example in examples.values() if example is not None), None)
     how = ""
     if one is not None:

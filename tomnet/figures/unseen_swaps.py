@@ -2,33 +2,26 @@
 
 from ..experiments.sally_anne.swap_curves import Curves
 from ..experiments.unseen_swaps import Tables
-from .false_beliefs_mixed import policies, successors
+from .false_beliefs_mixed import successors
 from .panels import Panel, Panels
-from .swap_curves import NARROW_AND_WIDE, condition_legend, condition_lines, said, side_by_side
+from .swap_curves import narrow_and_wide, said
 
 
 def panels(tables: Tables) -> Panels:
     natural = tables.natural
-
-    def beliefs(place) -> None:
-        side_by_side(
-            place, {name: natural[name] for name in NARROW_AND_WIDE}, condition_lines(NARROW_AND_WIDE, "belief")
-        )
-        condition_legend(place, NARROW_AND_WIDE)
-
     return {
         "figure-A1": (
             Panel(
                 "a",
                 "Next step, trained without swaps",
                 "D_JS between next-step policies by swap distance for 3×3 and 9×9 agents: agents left, ToMnet right.",
-                lambda place: policies(place, natural),
+                lambda place: narrow_and_wide(place, natural, "policy"),
             ),
             Panel(
                 "b",
                 "Beliefs, trained without swaps",
                 "D_JS between beliefs by swap distance for 3×3 and 9×9 agents: agents left, ToMnet right.",
-                beliefs,
+                lambda place: narrow_and_wide(place, natural, "belief"),
             ),
             Panel(
                 "c",

@@ -131,7 +131,8 @@ def _by_past(place: SubFigure, watched: Watched) -> None:
     style.tomnet_points(axes, past, curve)
     style.reference(axes, float(np.log(len(watched.actions))), "chance", outside=True)
     axes.set_ylim(bottom=0)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlim(min(past, default=0) - 0.5, max(past, default=0) + 0.5)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))  # of a single one too
     axes.set(xlabel="past episodes seen", ylabel="nats a step")
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from ..asking.answer import Embedding, Named
 from ..asking.inputs import drawn, recordings_from
 from ..episodes.targets import GAMMAS
-from ..recordings.recording import HEADINGS, NOTHING, UNKNOWN, Recording
+from ..recordings.recording import HEADINGS, NOTHING, UNKNOWN, Recording, is_step
 from ..recordings.scene import Scene
 from ..support.array_files import load_arrays, save_arrays, stored_format
 from ..support.errors import BadFile, BadSetting
@@ -89,7 +89,7 @@ class FittedObserver:
         """After these episodes of an agent, in the order of time, about a state that it is in: a scene, the picture of
         one, or a recording at one of its times, of which only what came before is seen."""
         current = _current(now, self.schema)
-        if not isinstance(time, int | np.integer) or not 0 <= time < len(current):
+        if not is_step(time, current):
             steps = counted(len(current), "step")
             raise BadSetting("time", time, f"should be the number of one of {steps}, counted from 0")
         recordings = [dataclasses.replace(each, agent="asked") for each in (*past, current)]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..experiments.claims.statistics import Estimate
+from ..experiments.analysis.statistics import Estimate
 from ..support.errors import BadFile
 from ..support.json_files import read_json
 from ..support.typed_json import Misfit, from_json

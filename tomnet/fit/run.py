@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Int
 
 from ..recordings.recording import Recording
 from ..support.checks import check_between, check_seed
@@ -207,11 +207,9 @@ def _measured(
 
 def _points(data: Dataset, split: Split, neural: NeuralObserver) -> list[AgentPoint]:
     """Where agents that are split by episode are in all parts, they are told as trained on."""
-    past = max(LAST, 1)
-    rows = np.full((len(data.agents), past), -1)
-    for number, own in enumerate(data.sequences):
-        rows[number, : len(own[-past:])] = own[-past:]
-    embeddings, characters = neural.embeddings(data, rows), neural.characters(data, rows)
+    pasts = [_past(data, before_last) for before_last in range(STEADY)]
+    embeddings = np.mean([neural.embeddings(data, past) for past in pasts], axis=0)
+    characters = np.mean([neural.characters(data, past) for past in pasts], axis=0)
     centred = characters - characters.mean(0)
     axes = np.linalg.svd(centred, full_matrices=False)[2][:2]
     places = centred @ axes.T
@@ -223,6 +221,17 @@ def _points(data: Dataset, split: Split, neural: NeuralObserver) -> list[AgentPo
 
 
 LAST = 32  # episodes that an agent is placed by
+# Whoever takes turns is in another state after every episode. Who it is, is what stays: the mean over the last of them
+STEADY = 16
+
+
+def _past(data: Dataset, before_last: int) -> Int[np.ndarray, "agent past"]:
+    """The last episodes of each agent, but for these; at least one."""
+    rows = np.full((len(data.agents), LAST), -1)
+    for number, own in enumerate(data.sequences):
+        past = own[: max(len(own) - before_last, 1)][-LAST:]
+        rows[number, : len(past)] = past
+    return rows
 
 
 def _identity(recordings: Sequence[Recording]) -> str:

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from ..experiments.claims.statistics import Estimate, mean_interval
+from ..experiments.analysis.statistics import Estimate, mean_interval
 from ..recordings.recording import UNKNOWN
 from .dataset import QUERIES, Dataset
 from .observers import Asked, Observer, ask_all

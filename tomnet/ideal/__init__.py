@@ -13,10 +13,10 @@ section 3.3 on), with an exact posterior over who it is and sampled futures:
     through = BehindView(ideal, NoisyActions(0.2))     # who sees badly, and knows how badly
     log_weights = through.posterior(key, encounters.past, encounters.past_real)
 
-    known = KnownAgents(pool.agents(), pool.species(), SUBGOAL_MAZE)
+    known = KnownAgents(pool.agents(), pool.condition_numbers(), SUBGOAL_MAZE)
     predictions = known.observe(key, encounters)
 
-The predictions are of the same type as a network's, so `observer.losses` compares the two.
+The predictions are of the same type as ToMnet's, so `observer.losses` compares the two.
 """
 
 from . import dirichlet

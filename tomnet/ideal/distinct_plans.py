@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Int, UInt32
 
 from ..agents.planner import Planner
-from ..support.trees import pick
+from ..support.trees import on_host, pick
 from ..world.gridworld import ACTIONS, World
 from .batching import in_chunks
 from .paths import Paths, best_actions, choices, find_paths, standing_cells
@@ -55,8 +55,8 @@ def forecast_each_plan(
 ) -> tuple[Int[np.ndarray, "plan"], Int[np.ndarray, "level particle"], Any]:
     """A forecast for each distinct plan on each level; the level of each plan; the plan of each particle."""
     levels, particles, plans = distinct(fingerprint_needed(paths, agents, needed, world, at_once), needed)
-    cases = jax.tree.map(lambda leaf: np.asarray(leaf)[levels], (paths, asked))
-    planners = jax.tree.map(lambda leaf: np.asarray(leaf)[particles], agents)
+    cases = pick(on_host((paths, asked)), levels)
+    planners = pick(on_host(agents), particles)
     return levels, plans, in_chunks(_forecasts, at_once.chains, (*cases, planners), forecast, world)
 
 
@@ -75,7 +75,7 @@ def fingerprint_needed(
     real = place < counts[levels, None]
     particles = np.argsort(~needed, axis=1, kind="stable")[levels[:, None], np.where(real, place, 0)]
     of_blocks = pick(paths, levels)
-    planners = jax.tree.map(lambda leaf: np.asarray(leaf)[particles], agents)
+    planners = pick(on_host(agents), particles)
     fingerprints = np.zeros((*needed.shape, 2), np.uint32)
     found = in_chunks(_fingerprints, at_once.levels, (of_blocks, planners), world)
     fingerprints[np.broadcast_to(levels[:, None], real.shape)[real], particles[real]] = found[real]

@@ -21,14 +21,14 @@ from ..episodes.episode import Episode, QueryState, Snapshot
 from ..episodes.predictions import Predictions
 from ..episodes.targets import GAMMAS
 from ..support.errors import BadSetting
-from ..support.trees import pick
+from ..support.trees import concatenate_on_host, on_host, pick
 from ..support.words import counted
 from ..world.gridworld import ACTIONS, World
 from .batching import chunks, in_chunks
 from .distinct_plans import MANY, AtOnce, PlanForecast, find_all_paths, forecast_each_plan
 from .markov_chain import arrivals, chain_of, consumption_everywhere, snapshot_probability, successor_maps
-from .particles import spread_particles
 from .paths import Paths, choices, object_at, policy, standing_cells
+from .planner_prior import spread_particles
 
 ENCOUNTERS = 256  # how many are worked on at a time
 PARTICLES = 1024  # four times as many change no loss by more than 0.001 nats
@@ -78,15 +78,6 @@ class InversePlanner(eqx.Module):
         agents, log_prior = spread_particles(key, species, particles)
         return cls(agents, log_prior, is_greedy(agents, species), world, at_once=at_once)
 
-    @classmethod
-    def of_agents(
-        cls, agents: Planner, world: World, *, greedy: Bool[Array, "particle"] | None = None
-    ) -> "InversePlanner":
-        """Any agents, equally likely: a finite population, or draws from a species."""
-        count = agents.move_cost.shape[0]
-        greedy = jnp.zeros(count, bool) if greedy is None else greedy
-        return cls(agents, jnp.full(count, -np.log(count), jnp.float32), greedy, world)
-
     def observe(self, encounters: Encounter, *, visitation: bool = True) -> Predictions:
         """`posterior`, then `predict`."""
         log_weights = self.posterior(encounters.past, encounters.past_real, visitation=visitation)
@@ -115,13 +106,12 @@ class InversePlanner(eqx.Module):
     ) -> Float[Array, "agent particle"]:
         """The posterior from log-likelihoods of what was seen: arrays `[agent, past, …]` in, `[episode, particle]` out
         for those that are real."""
-        past, past_real = jax.tree.map(np.asarray, (past, past_real))
+        past, past_real = on_host((past, past_real))
         log_weights = np.tile(np.asarray(self.log_prior), (past_real.shape[0], 1))
         for part in chunks(past_real.shape[0], ENCOUNTERS):
             who, which = past_real[part].nonzero()
             if len(who):
-                seen = jax.tree.map(lambda leaf: leaf[part][who, which], past)  # noqa: B023
-                np.add.at(log_weights[part], who, likelihoods(seen))
+                np.add.at(log_weights[part], who, likelihoods(pick(pick(past, part), (who, which))))
         return jax.nn.log_softmax(jnp.asarray(log_weights))
 
     def predict(self, log_weights: Float[Array, "agent particle"], query: QueryState) -> Predictions:
@@ -194,7 +184,7 @@ class InversePlanner(eqx.Module):
 
     def _average(self, forecast: PlanForecast, log_weights: Float[Array, "agent particle"], query: QueryState) -> Any:
         """The posterior expectation of a forecast."""
-        weights, query = jax.tree.map(np.asarray, (jnp.exp(log_weights), query))
+        weights, query = on_host((jnp.exp(log_weights), query))
         parts = []
         for part in chunks(weights.shape[0], ENCOUNTERS):
             asked, weight = pick((query, weights), part)
@@ -205,7 +195,7 @@ class InversePlanner(eqx.Module):
             )
             plan_weight = np.bincount(plans[needed], weight[needed])
             parts.append(jax.tree.map(partial(_average_by_level, levels, plan_weight), forecasts))
-        return jax.tree.map(lambda *leaves: jnp.asarray(np.concatenate(leaves), jnp.float32), *parts)
+        return jax.tree.map(lambda leaf: jnp.asarray(leaf, jnp.float32), concatenate_on_host(parts))
 
 
 def _average_by_level(

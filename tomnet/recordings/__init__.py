@@ -8,7 +8,7 @@ any named actions, a heading where agents have one. It is plain numpy; only what
     events        what steps do to objects
     transcript    an episode as people write it down, and back: what `text` and `jsonl` share
     text, jsonl, shards, minari     the formats
-    plain_file    what is opened at all
+    plain_file, hdf5    what is opened at all, and the arrays of a Minari file
     folder        everything in a file or folder, read one by one; what is broken is told and the rest still read
     scene, record, minigrid, worlds, terminal     episodes recorded as they happen
 """

@@ -13,20 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from ..support.errors import BadFile, MissingExtra, TomnetError, needs_extra
+from ..support.errors import BadFile, MissingExtra, TomnetError
 from . import minigrid
 from .bad_recording import BadRecording, said
-from .recording import MOST_ACTIONS, MOST_STEPS, Recording, check_action_names
+from .hdf5 import MOST_EPISODES, Found, read_episodes
+from .recording import MOST_ACTIONS, Recording, check_action_names
 from .scene import Recorder, Scene
 
 METADATA, MAIN_FILE = "metadata.json", "main_data.hdf5"
 FORMAT, OTHER_FORMATS = "hdf5", ("arrow", "parquet")
 LARGEST_METADATA = 2**22
-MOST_EPISODES = 1_000_000
-MOST_BYTES = 2**26  # of the arrays of one episode
-MOST_MEMBERS, DEEPEST = 64, 4
 NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
 Look = Callable[[Any], Scene]
@@ -62,13 +58,21 @@ def read_minari(
         about = read_metadata(path)
         names = _action_names(about, actions)
         look = look or _default_look(about, path)
-        for number, found in _episodes(path / "data", about):
+        file, count = path / "data" / MAIN_FILE, 0
+        _check_inside(file, path / "data")
+        for number, found in read_episodes(file):
+            count += 1
             try:
+                if isinstance(found, TomnetError):
+                    raise found
                 yield _recording(found, number, agent or _agent(about, path), names, about, look)
             except BadRecording as fault:
-                yield BadRecording(f"episode {number}: {fault.field}", fault.expected, said(fault.found), path=path)
+                yield BadRecording(f"episode {number}: {fault.field}", fault.expected, said(fault.found), path=file)
             except TomnetError as error:
                 yield error
+        if count != about.episodes:
+            expected = f"{count}, as many episodes as {MAIN_FILE} holds"
+            raise BadRecording("total_episodes", expected, about.episodes, path=path / "data" / METADATA)
     except MissingExtra:
         raise
     except BadRecording as fault:
@@ -187,12 +191,8 @@ def _default_look(about: Metadata, path: Path) -> Look:
     return minigrid.look_at_codes
 
 
-def _recording(
-    found: tuple[Any, Any, bool], number: int, agent: str, names: tuple[str, ...], about: Metadata, look: Look
-) -> Recording:
+def _recording(found: Found, number: int, agent: str, names: tuple[str, ...], about: Metadata, look: Look) -> Recording:
     observations, actions, terminated = found
-    if not isinstance(actions, np.ndarray) or actions.ndim != 1 or actions.dtype.kind not in "iu":
-        raise BadRecording("actions", "whole numbers, one a step", said(f"{getattr(actions, 'dtype', 'a group')}"))
     recorder = Recorder(agent, names)
     scene = look(_at(observations, 0))
     recorder.start(scene)
@@ -218,8 +218,6 @@ def _with_what_the_agent_hides(scene: Scene, before: Scene) -> Scene:
 def _at(observations: Any, time: int) -> Any:
     if isinstance(observations, dict):
         return {name: _at(part, time) for name, part in observations.items()}
-    if time >= len(observations):
-        raise BadRecording("observations", "one more than there are actions", said(str(len(observations))))
     return observations[time]
 
 
@@ -229,80 +227,3 @@ def _check_inside(file: Path, folder: Path) -> None:
         raise BadFile(file, "is a link that leads out of the folder")
     if not file.is_file():
         raise BadFile(file, "no such file")
-
-
-# --- HDF5
-
-
-def _episodes(data: Path, about: Metadata) -> Iterator[tuple[int, tuple[Any, Any, bool]]]:
-    """One episode at a time: what was seen, what was done, and whether it ended by itself."""
-    with needs_extra("minari"):
-        import h5py  # pyright: ignore[reportMissingImports]
-
-    path = data / MAIN_FILE
-    _check_inside(path, data)
-    try:
-        with h5py.File(path, "r") as file:
-            reader = _Reader(h5py, path)
-            for number in range(about.episodes):
-                group = reader.member(file, f"episode_{number}")
-                parts = [reader.member(group, name) for name in ("observations", "actions", "terminations")]
-                observations, actions, ended = reader.arrays(parts)
-                yield number, (observations, actions, bool(np.size(ended)) and bool(np.ravel(ended)[-1]))
-    except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
-        raise BadFile(path, "cannot be read as HDF5", str(error)[:80]) from error
-
-
-class _Reader:
-    """HDF5 without what leads out of the file or unpacks to more than it says."""
-
-    def __init__(self, h5py: Any, path: Path):
-        self.h5py, self.path = h5py, path
-
-    def member(self, group: Any, name: str) -> Any:
-        link = group.get(name, getlink=True) if isinstance(group, self.h5py.Group) else None
-        if link is None:
-            raise BadRecording(name, "it to be there", said("none"), path=self.path)
-        if not isinstance(link, self.h5py.HardLink):
-            raise BadFile(self.path, f"{name} is a link, which may lead out of the file")
-        return group[name]
-
-    def arrays(self, parts: list[Any]) -> list[Any]:
-        """Of one episode, once they are known to be small enough together."""
-        trees = [self._tree(part, 0) for part in parts]
-        size = sum(leaf.size * leaf.dtype.itemsize for tree in trees for leaf in _leaves(tree))
-        if size > MOST_BYTES:
-            raise BadRecording(
-                "observations", f"up to {MOST_BYTES >> 20} MiB an episode", said(f"{size} bytes"), path=self.path
-            )
-        return [_read(tree) for tree in trees]
-
-    def _tree(self, node: Any, depth: int) -> Any:
-        if isinstance(node, self.h5py.Group):
-            if depth == DEEPEST or len(node) > MOST_MEMBERS:
-                raise BadFile(self.path, f"{node.name}: expected up to {MOST_MEMBERS} arrays, {DEEPEST} groups deep")
-            members = {name: self.member(node, name) for name in node}
-            # a mission is words, and nobody looks at it
-            return {name: self._tree(each, depth + 1) for name, each in members.items() if not _is_words(each)}
-        if not isinstance(node, self.h5py.Dataset) or node.dtype.kind not in "biuf":
-            raise BadFile(self.path, f"{node.name} does not hold numbers")
-        if node.external or node.is_virtual:
-            raise BadFile(self.path, f"{node.name} is stored in another file")
-        if node.id.get_create_plist().get_nfilters():
-            # HDF5 unpacks a chunk to whatever size comes out; Minari itself writes them as they are
-            raise BadFile(self.path, f"{node.name} is compressed, and its size cannot be known before it is unpacked")
-        if node.ndim == 0 or node.shape[0] > MOST_STEPS + 1:
-            raise BadRecording(node.name, f"up to {MOST_STEPS} steps", said(f"shape {node.shape}"), path=self.path)
-        return node
-
-
-def _is_words(node: Any) -> bool:
-    return getattr(getattr(node, "dtype", None), "kind", "f") in "OSU"
-
-
-def _leaves(tree: Any) -> list[Any]:
-    return [leaf for part in tree.values() for leaf in _leaves(part)] if isinstance(tree, dict) else [tree]
-
-
-def _read(tree: Any) -> Any:
-    return {name: _read(part) for name, part in tree.items()} if isinstance(tree, dict) else tree[()]

@@ -101,7 +101,7 @@ class Recording:
 
     def step(self, time: int) -> "Recording":
         """One step by itself, counted from 0: a state and an action, as observers of snapshots see them."""
-        if not 0 <= time < len(self):
+        if not is_step(time, self):
             raise BadRecording("time", f"0 to {len(self) - 1}, the steps of {self.episode}", time)
         states, steps = slice(time, time + 2), slice(time, time + 1)
         return replace(
@@ -308,6 +308,11 @@ def _check_taken(recording: Recording, cols: int) -> None:
             where = "is nowhere" if cell == NOWHERE else f"is at {at(cell, cols)}"
             expected = f"an object at {row} {col}, where the agent is, or in a cell beside it"
             raise BadRecording("taken", expected, said(f"{recording.objects[number]}, which {where}"), step=step)
+
+
+def is_step(time: object, recording: Recording) -> bool:
+    """Whether this is the number of one of its steps; numpy would take True for a mask."""
+    return isinstance(time, int | np.integer) and not isinstance(time, bool) and bool(0 <= time < len(recording))
 
 
 def episode_name(number: int) -> str:

@@ -18,11 +18,11 @@ from ..experiments.experiment import Experiment, Result
 from ..experiments.registry import EXPERIMENTS
 from ..figures import architecture_figure, captions, figures_for, panels_for, save
 from ..figures.architecture import CAPTION, architecture_panel
+from ..figures.measured import measured, number_text
 from ..figures.numbers import numbers_for
 from ..figures.style import NOTHING
 from ..support.files import write_atomically
 from ..support.json_files import write_json
-from .measured import measured, number_text
 from .pages import html_page, write_pages
 from .parts import cell, definitions, figure, link, number_table
 from .results import SIGNS

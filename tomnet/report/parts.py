@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
+from ..figures.measured import number_text
 from ..figures.numbers import NumberTable
 from ..figures.panels import Panel, compose, render
 from ..figures.style import NOTHING
-from .measured import number_text
 
 
 def link(to: str | None, text: str) -> str:

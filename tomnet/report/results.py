@@ -12,11 +12,10 @@ from ..experiments.claims.claim import beside
 from ..experiments.claims.statements import STATEMENTS
 from ..experiments.experiment import Experiment
 from ..experiments.registry import EXPERIMENTS
+from ..figures.measured import measured, number_text
 from ..figures.style import NOTHING
 from ..support.errors import BadFile, TomnetError
 from ..support.json_files import read_json
-from ..support.words import counted
-from .measured import measured, number_text
 from .seeds import SeedResult, Seeds, all_on_seeds, on_seeds, seeds_table, trained_again
 
 SIGNS = {"reproduced": "✓", "partly": "◐", "not reproduced": "✗", "waiting": "…", "not evaluated": "–"}
@@ -86,14 +85,15 @@ def _opening(results: Mapping[str, Any], data: str) -> str:
     return f"""# Results
 
 Written by `tomnet results` from [{data}]({data}): no number here is typed by hand.
-The pretrained observers on agents that they have never met: {agents}, seed {seed}
+The pretrained observers on agents that they have never met, with {agents} and `--seed {seed}`
 (tomnet {version}, jax {jax}, {device}, {cores} cores, commit {commit}).
 
-A number is a mean over these agents, or what its unit says, with its 95% interval in brackets. Losses and divergences
-are in nats: 0 is perfect, and calling a fair coin costs 0.69. What a verdict needs is the claim's rule, written down
-before the result was seen: *reproduced*, *partly*, or else *not reproduced*. What is *waiting* has not been measured.
+A number is a mean over agents, of deep RL agents over networks, or what its unit says, with its 95% interval in
+brackets. Losses and divergences are in nats: 0 is perfect, and calling a fair coin costs 0.69. What a verdict needs is
+the claim's rule, written down before the result was seen: *reproduced*, *partly*, or else *not reproduced*. What is
+*waiting* has not been measured.
 
-**Of {len(results["claims"])} claims: {_counts(results["claims"].values())}.**"""
+{_verdicts_counted(results)}"""
 
 
 def _agreed(value: Any) -> str:
@@ -103,12 +103,15 @@ def _agreed(value: Any) -> str:
 
 
 def _agents(value: Any) -> str:
-    """How many are met, and where experiments differ, in which it is another number than in most."""
-    if not isinstance(value, Mapping) or not value:
-        return counted(value, "agent") if isinstance(value, int) else "agents"
-    usual = Counter(value.values()).most_common(1)[0][0]
-    others = "".join(f", {count:,} in {name}" for name, count in value.items() if count != usual)
-    return f"{counted(usual, 'agent')} in each experiment{others}"
+    """What the command was told, and where experiments differ, to which it was told another number than to most."""
+    counts = value if isinstance(value, Mapping) else {"": value}
+    usual = Counter(counts.values()).most_common(1)[0][0]
+    others = ", ".join(f"{name}: {count}" for name, count in counts.items() if count != usual)
+    return f"`--agents {usual}`{others and f' ({others})'}"
+
+
+def _verdicts_counted(results: Mapping[str, Any]) -> str:
+    return f"**Of {len(results['claims'])} claims: {_counts(results['claims'].values())}.**"
 
 
 def _counts(claims: Iterable[Mapping[str, Any]]) -> str:
@@ -142,8 +145,7 @@ def readme_with(results: Mapping[str, Any], readme: str, page: str, seeds: Seeds
     _, closed, after = rest.partition(END)
     if not marked or not closed:
         raise TomnetError(f"the README has no place for results: {BEGIN} … {END}")
-    counts = f"**Of {len(results['claims'])} claims: {_counts(results['claims'].values())}.**"
-    return f"{before}{BEGIN}\n{counts}\n\n{summary_table(results, page, seeds)}\n{END}{after}"
+    return f"{before}{BEGIN}\n{_verdicts_counted(results)}\n\n{summary_table(results, page, seeds)}\n{END}{after}"
 
 
 def _shown(results: Mapping[str, Any]) -> list[Experiment]:

@@ -19,14 +19,14 @@ from typing import Any
 
 from ..experiments.claims.claim import Verdict
 from ..experiments.registry import EXPERIMENTS
+from ..figures.measured import measured
 from ..support.errors import BadFile
 from ..support.json_files import read_json, write_json
 from ..support.typed_json import Misfit, from_json
-from .measured import measured
 from .pages import DOCS
 
 FORMAT, VERSION = "tomnet seeds", 1
-SEEDS, RETRAINED = DOCS / "seeds.json", DOCS / "retrained.json"
+SEEDS = DOCS / "seeds.json"
 NOT_MEASURED = "not measured"
 
 

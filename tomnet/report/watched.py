@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from ..experiments.claims.statistics import Estimate
+from ..experiments.analysis.statistics import Estimate
 from ..figures import save
 from ..figures.numbers import NumberTable
 from ..figures.panels import compose_all

@@ -27,6 +27,14 @@ def stack(trees: Iterable[Any]) -> Any:
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), *trees)
 
 
-def concatenate(trees: Iterable[Any]) -> Any:
-    """One after the other, along the first axis they have."""
-    return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *trees)
+def stack_on_host(trees: Iterable[Any]) -> Any:
+    return jax.tree.map(lambda *leaves: np.stack(leaves), *trees)
+
+
+def concatenate(trees: Iterable[Any], axis: int = 0) -> Any:
+    """One after the other, along an axis they have."""
+    return jax.tree.map(lambda *leaves: jnp.concatenate(leaves, axis), *trees)
+
+
+def concatenate_on_host(trees: Iterable[Any], axis: int = 0) -> Any:
+    return jax.tree.map(lambda *leaves: np.concatenate(leaves, axis), *trees)

@@ -1,5 +1,6 @@
 """Which observer watches: the one that is named, or the pretrained one that suits these recordings best."""
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from ..fit.observer import OBSERVER, is_fitted, load_fitted
 from ..observer.checkpoint import load_observer
 from ..observer.tomnet import ToMnet
 from ..recordings.bad_recording import BadRecording
-from ..recordings.recording import Recording
+from ..recordings.recording import SUBGOAL, Recording
 from ..support.errors import BadFile, BadSetting, TomnetError
 from .fitted import FittedWatcher
 from .pretrained import PretrainedWatcher
@@ -20,7 +21,7 @@ WAY_OUT = "`tomnet fit PATH --out DIR` makes an observer of them, and `tomnet wa
 def named(model: str) -> Watcher:
     """By the name of a pretrained observer, the folder of a fit, or an observer's file."""
     path = Path(model)
-    if is_fitted(path):
+    if is_fitted(path) or (path / OBSERVER).is_file():  # a damaged one says so itself
         return FittedWatcher(model, load_fitted(path))
     if path.is_dir():
         raise BadFile(path, f"holds no fitted observer, no {OBSERVER}", "the folder of a `tomnet fit` is expected")
@@ -36,8 +37,8 @@ def reads_past(observer: ToMnet) -> bool:
 
 def choose(recordings: Sequence[Recording]) -> Watcher:
     """Of the pretrained observers that read all of these: one that met their like in training before any other, then
-    most heads, then whole episodes before snapshots of them, then the longest past; the first of the list, where that
-    leaves several."""
+    one whose mazes had subgoals if these do, and only then; of several, most heads, then whole episodes before
+    snapshots of them, then the longest past, then the first of the list."""
     every = [PretrainedWatcher(name, zoo.load_named(name)) for name in zoo.names()]
     every = sorted((each for each in every if reads_past(each.observer)), key=_says, reverse=True)
     readers, refusals = [], []
@@ -51,8 +52,11 @@ def choose(recordings: Sequence[Recording]) -> Watcher:
     if not readers:
         reason = str(refusals[0]) if refusals else "the zoo is empty"
         raise TomnetError(f"no pretrained observer reads these: {reason}; {WAY_OUT}")
-    agents = by_agent(recordings)
-    return next((each for each in readers if not any(map(each.beyond, agents))), readers[0])
+    agents, subgoals = by_agent(recordings), any(SUBGOAL in each.objects for each in recordings)
+    alike = (each for each in readers if not any(map(each.beyond, agents)))
+    # an episode that is too long is unlike them here and there, mazes of another kind are from end to end
+    of_a_kind = (each for each in readers if each.met_subgoals == subgoals)
+    return next(itertools.chain(alike, of_a_kind, readers))
 
 
 def _says(watcher: PretrainedWatcher) -> tuple[int, bool, int]:

@@ -52,6 +52,10 @@ class PretrainedWatcher:
     def max_past(self) -> int:
         return self.observer.domain.max_past if self.observer.domain else USUAL_PAST
 
+    @property
+    def met_subgoals(self) -> bool:
+        return self.observer.domain is not None and self.observer.domain.subgoal
+
     def check(self, recording: Recording) -> None:
         check_fits(with_some_action(recording), self.observer.config.size, object_names(self.observer))
         if self.observer.mental_net is not None and len(recording) > MOST_REMEMBERED:

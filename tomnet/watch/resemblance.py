@@ -35,8 +35,10 @@ def place(characters: Characters) -> tuple[Float[np.ndarray, "agent 2"], list[st
     _, lengths, axes = np.linalg.svd(centred, full_matrices=False)
     axes = np.pad(axes[:2], ((0, max(2 - len(axes), 0)), (0, 0)))
     axes *= np.where(axes.sum(1, keepdims=True) < 0, -1, 1)  # which way an axis points is anybody's choice
-    shares = np.pad(lengths**2, (0, 2))[:2] / max((lengths**2).sum(), np.finfo(float).tiny)
-    names = [f"principal axis {number + 1} ({share:.0%} of the spread)" for number, share in enumerate(shares)]
+    names, spread = ["principal axis 1", "principal axis 2"], (lengths**2).sum()
+    if spread > 0:
+        shares = np.pad(lengths**2, (0, 2))[:2] / spread
+        names = [f"{name} ({share:.0%} of the spread)" for name, share in zip(names, shares, strict=True)]
     return centred @ axes.T, names
 
 

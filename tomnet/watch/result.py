@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 
-from ..experiments.claims.statistics import Estimate
+from ..experiments.analysis.statistics import Estimate
 
 Shares = dict[str, float]
 """Probabilities by name."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..experiments.claims.statistics import Estimate
+from ..experiments.analysis.statistics import Estimate
 from ..recordings.recording import UNKNOWN, Recording
 from ..recordings.survey import survey_of
 from ..support.progress import Progress

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..experiments.claims.statistics import Estimate, mean_interval
+from ..experiments.analysis.statistics import Estimate, mean_interval
 from ..fit.scores import LEAST, within
 from ..recordings.recording import NOWHERE, UNKNOWN, Recording
 from .result import Moment, Shares, Step, WatchedAgent, WatchedEpisode

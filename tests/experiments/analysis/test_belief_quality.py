@@ -10,8 +10,6 @@ from tomnet.experiments.analysis.belief_quality import (
     Reported,
     Statements,
     belief_quality,
-    calibration_error,
-    reliability,
     reported,
 )
 from tomnet.world.gridworld import World, reset_to_level
@@ -84,18 +82,3 @@ def test_intervals_are_over_networks_that_have_something_to_say():
     assert table.seen.cross_entropy.mean == pytest.approx(1.5)
     assert table.seen.cross_entropy.low == pytest.approx(1.5 - np.tan(0.475 * np.pi) * 0.5)  # Student's t of two
     assert table.unseen.cross_entropy.count == 3
-
-
-def test_reliability_counts_how_often_a_confidence_was_right():
-    confidence = np.array([0.05, 0.72, 0.78, 0.75, 0.75, 1.0])
-    right = np.array([False, True, True, True, False, True])
-    rows = reliability(confidence, right)
-    assert [(row.low, row.count) for row in rows] == [(0.0, 1), (0.7, 4), (0.9, 1)]
-    assert rows[1].frequency == pytest.approx(0.75)
-    assert rows[1].confidence == pytest.approx(0.75)
-    assert calibration_error(rows) == pytest.approx(0.05 / 6)
-
-
-def test_overconfidence_is_a_calibration_error():
-    rows = reliability(np.full(10, 0.95), np.arange(10) < 5)
-    assert calibration_error(rows) == pytest.approx(0.45)

@@ -10,7 +10,7 @@ from agents.small import WORLD, made_up_population
 
 from tomnet.experiments.analysis import population_evaluation
 from tomnet.experiments.analysis.population_evaluation import PopulationTables, draw_courses, evaluate_population
-from tomnet.experiments.claims.statistics import mean_interval
+from tomnet.experiments.analysis.statistics import mean_interval
 from tomnet.experiments.sally_anne.scenarios import scenario
 from tomnet.support.errors import BadSetting
 from tomnet.support.json_files import json_text

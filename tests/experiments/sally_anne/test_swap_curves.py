@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tomnet.experiments import explicit_beliefs, false_beliefs, false_beliefs_mixed, unseen_swaps
+from tomnet.experiments.analysis.statistics import Estimate
 from tomnet.experiments.claims.claim import Claim
-from tomnet.experiments.claims.statistics import Estimate
 from tomnet.experiments.sally_anne.natural_swaps import Effects
 from tomnet.experiments.sally_anne.specs import MIXED
 from tomnet.experiments.sally_anne.swap_curves import (

@@ -13,7 +13,7 @@ from helpers import DOWN, RIGHT, sample_levels
 from tomnet.agents.actor_critic import DeepAgent, Memory
 from tomnet.episodes.futures import empirical_successors
 from tomnet.episodes.rollout import RolloutState
-from tomnet.experiments.claims.divergence import jensen_shannon
+from tomnet.experiments.analysis.divergence import jensen_shannon
 from tomnet.experiments.sally_anne.swap_claims import swap_claims
 from tomnet.experiments.sally_anne.swap_effects import (
     SWAPS,

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tomnet.episodes.episode import NONE, Episode
-from tomnet.experiments.claims.divergence import jensen_shannon
+from tomnet.experiments.analysis.divergence import jensen_shannon
 from tomnet.experiments.sally_anne.visibility import (
     EATEN,
     MOVED,

@@ -76,7 +76,7 @@ def same_level(
     mazes = draw_levels(level_key, DRAWN, world)
     reach = Reachable(mazes, world)
     chosen = first_of(reach.subgoal & reach.objects.all(1), np.ones(DRAWN, bool))
-    level = jax.tree.map(lambda leaf: leaf[chosen][None], mazes)
+    level = pick(pick(mazes, chosen), None)
     return [record_episodes(act_key, population, level, world)[0] for population in populations.values()]
 
 

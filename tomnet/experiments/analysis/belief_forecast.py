@@ -13,8 +13,8 @@ from ...episodes.episode import NONE
 from ...episodes.predictions import Predictions
 from ...observer.tomnet import ToMnet
 from ...support.errors import BadSetting
-from ..claims.statistics import Estimate, bootstrap, captured, mean_interval
 from .evaluation_set import EvaluationSet, losses_of, read_everything
+from .statistics import Estimate, bootstrap, captured, mean_interval
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,10 +10,9 @@ from jaxtyping import Array, Bool, Float
 from ...episodes.episode import Episode
 from ...episodes.rollout import Record
 from ...world.gridworld import ABSENT, State, World
-from ..claims.statistics import Estimate, mean_interval
 from ..sally_anne.visibility import STATUSES, statuses
-
-BINS = 10  # of the reliability table, equally wide
+from .calibration import ReliabilityBin, calibration_error, reliability
+from .statistics import Estimate, mean_interval
 
 
 class Reported(eqx.Module):
@@ -50,17 +49,6 @@ class Statements:
     def of(self, status: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         mine = self.status == status
         return self.surprise[mine], self.confidence[mine], self.right[mine]
-
-
-@dataclasses.dataclass(frozen=True)
-class ReliabilityBin:
-    """How often the most probable place is the true one, where it is given a probability between the bounds."""
-
-    low: float
-    high: float
-    confidence: float
-    frequency: float
-    count: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,21 +89,3 @@ def _quality(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> Quality:
         calibration_error=mean_interval(np.array(errors)),
         reliability=reliability(*(np.concatenate([part[i] for part in parts]) for i in (1, 2))),
     )
-
-
-def reliability(confidence: np.ndarray, right: np.ndarray) -> list[ReliabilityBin]:
-    """Empty bins are left out."""
-    which = np.minimum((confidence * BINS).astype(int), BINS - 1)
-    rows = []
-    for number in range(BINS):
-        mine = which == number
-        if mine.any():
-            sure, often = float(confidence[mine].mean()), float(right[mine].mean())
-            rows.append(ReliabilityBin(number / BINS, (number + 1) / BINS, sure, often, int(mine.sum())))
-    return rows
-
-
-def calibration_error(rows: list[ReliabilityBin]) -> float:
-    """Expected calibration error: the mean gap between confidence and frequency, bins weighing as much as they hold."""
-    count = sum(row.count for row in rows)
-    return sum(row.count * abs(row.confidence - row.frequency) for row in rows) / count

@@ -23,10 +23,11 @@ from ...support.trees import pick, stack
 from ...support.words import counted
 from ...world.gridworld import World
 from ..agent_pool import AgentPool
-from ..claims.statistics import Estimate, by_network, mean_interval
-from ..sally_anne.natural_swaps import Effects, Walks, asked_after, effects_foretold
+from ..sally_anne.natural_swaps import Effects, asked_after, effects_foretold
+from ..sally_anne.walks import Walks
 from .belief_forecast import costs_of, forecast_rows
 from .evaluation_set import EvaluationSet, losses_of
+from .statistics import Estimate, by_network, mean_interval
 
 POOLS: tuple[Part, ...] = ("held out", "training")
 
@@ -55,7 +56,7 @@ class Foretold:
 def known_agents(conditions: tuple[str, ...], part: Part, world: World) -> KnownAgents:
     """All networks of that part of these conditions, however few of them are asked about."""
     pool = AgentPool(conditions, part)
-    return KnownAgents(pool.agents(), pool.species(), world)
+    return KnownAgents(pool.agents(), pool.condition_numbers(), world)
 
 
 def foretell(

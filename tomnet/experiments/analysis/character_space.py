@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ...observer.tomnet import Reading
-from ..claims.statistics import UNKNOWN, Estimate, bootstrap
+from .statistics import UNKNOWN, Estimate, bootstrap
 
 USED, COLLAPSED = 0.1, 0.05  # nats of KL(posterior ‖ prior), on average: above, below
 TELLING = 0.1  # share of a dimension's variance that a factor must explain to be what it carries

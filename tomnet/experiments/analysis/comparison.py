@@ -13,7 +13,7 @@ from ...ideal.inverse_planning import InversePlanner
 from ...observer.losses import losses_each
 from ...observer.tomnet import ToMnet, observe
 from ...support.progress import stage
-from ..claims.statistics import Estimate, bootstrap, captured, mean_interval, share_interval
+from .statistics import Estimate, bootstrap, captured, mean_interval, share_interval
 
 GOALS = {"action": 0.8, "consumption": 0.9, "successor": 0.8}
 """How much of what the past can tell the learned observer should make use of."""
@@ -88,22 +88,22 @@ class Comparison:
     no_past_accuracy: Estimate | None
 
 
-def comparison_table(net: Observed, best: Observed, no_past: Observed) -> dict[str, Comparison]:
+def comparison_table(trained: Observed, best: Observed, no_past: Observed) -> dict[str, Comparison]:
     """By head, with intervals over agents."""
-    return {head: _comparison(head, net, best, no_past) for head in net.losses}
+    return {head: _comparison(head, trained, best, no_past) for head in trained.losses}
 
 
-def _comparison(head: str, net: Observed, best: Observed, no_past: Observed) -> Comparison:
+def _comparison(head: str, trained: Observed, best: Observed, no_past: Observed) -> Comparison:
     def accuracy(observed: Observed) -> Estimate | None:
         return share_interval(observed.correct[head]) if head in observed.correct else None
 
     return Comparison(
-        observer=mean_interval(net.losses[head]),
+        observer=mean_interval(trained.losses[head]),
         ideal=float(best.losses[head].mean()),
         no_past=float(no_past.losses[head].mean()),
-        captured=bootstrap(captured, no_past.losses[head], net.losses[head], best.losses[head]),
+        captured=bootstrap(captured, no_past.losses[head], trained.losses[head], best.losses[head]),
         goal=GOALS[head],
-        observer_accuracy=accuracy(net),
+        observer_accuracy=accuracy(trained),
         ideal_accuracy=accuracy(best),
         no_past_accuracy=accuracy(no_past),
     )

@@ -23,7 +23,7 @@ from ...observer.frames import Capacity, capacity_for
 from ...observer.losses import losses_each
 from ...observer.tomnet import Reading, ToMnet, check_kind
 from ...support.progress import stage
-from ...support.trees import pick
+from ...support.trees import concatenate_on_host, on_device, on_host, pick
 from ...support.words import counted
 from ..agent_pool import AgentPool
 from ..experiment import ObserverSpec
@@ -112,7 +112,7 @@ def draw_evaluation_set(key: Key[Scalar, ""], spec: ObserverSpec, part: Part, ag
     species = spec.species
     networks = max(1, agents // (spec.world.objects * len(species.conditions)))
     pool = AgentPool(species.conditions, part, species.folder, networks=networks)
-    population, species = pool.agents(), pool.species()
+    population, species = pool.agents(), pool.condition_numbers()
     times = max(1, agents // len(species))
     stage(f"{counted(len(species), f'{part} agent')} act, {counted(times, 'time')}")
     draw_encounters = eqx.filter_jit(
@@ -120,8 +120,8 @@ def draw_evaluation_set(key: Key[Scalar, ""], spec: ObserverSpec, part: Part, ag
             key, agents, past=spec.encounter_spec.max_past, currents=spec.reuse
         ).one_by_one()
     )
-    met = [jax.tree.map(np.asarray, draw_encounters(one, population)) for one in jax.random.split(key, times)]
-    return EvaluationSet(population, species, jax.tree.map(lambda *leaves: np.concatenate(leaves), *met))
+    met = [on_host(draw_encounters(one, population)) for one in jax.random.split(key, times)]
+    return EvaluationSet(population, species, concatenate_on_host(met))
 
 
 # --- Observers
@@ -145,7 +145,7 @@ def in_batches(count: int, batch: int = BATCH) -> np.ndarray:
 
 
 def _joined(parts: list[Any], count: int) -> Any:
-    return jax.tree.map(lambda *leaves: np.concatenate(leaves)[:count], *parts)
+    return pick(concatenate_on_host(parts), slice(count))
 
 
 def read_everything(observer: ToMnet, encounters: Encounter, batch: int = BATCH) -> Reading:
@@ -155,10 +155,10 @@ def read_everything(observer: ToMnet, encounters: Encounter, batch: int = BATCH)
     stage(f"an observer reads {count} encounters")
     groups = encounters.by_agent()
     index = in_batches(len(groups.past.walls), max(1, batch * len(groups.past.walls) // count))
-    dealt = jax.tree.map(jnp.asarray, pick(groups, index)).one_by_one()
+    dealt = on_device(pick(groups, index)).one_by_one()
     capacity = capacity_for(dealt.history)  # one for all, or each batch would be a program of its own
     readings = [_read(observer, pick(dealt, number), capacity) for number in range(len(index))]
-    return _joined([jax.tree.map(np.asarray, reading) for reading in readings], count)
+    return _joined([on_host(reading) for reading in readings], count)
 
 
 def predict_everything(
@@ -169,13 +169,13 @@ def predict_everything(
     for index in in_batches(len(character), batch):
         seen = None if mental is None else jnp.asarray(mental[index])
         some = _predict(observer, jnp.asarray(character[index]), pick(query, index), seen)
-        predicted.append(jax.tree.map(np.asarray, some))
+        predicted.append(on_host(some))
     return _joined(predicted, len(character))
 
 
 def losses_of(predictions: Predictions, targets: Targets) -> dict[str, np.ndarray]:
     """The loss of each head in every encounter, in nats."""
-    predictions, targets = jax.tree.map(jnp.asarray, (predictions, targets))
+    predictions, targets = on_device((predictions, targets))
     return {head: np.asarray(loss, np.float64) for head, loss in losses_each(predictions, targets).items()}
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from ...agents.population import Part
 from ...episodes.episode import Episode
 from ...world.gridworld import ACTIONS, MOVES
-from ..claims.statistics import UNKNOWN, Estimate, bootstrap, mean_interval
+from .statistics import UNKNOWN, Estimate, bootstrap, mean_interval
 
 HAND_GOALS = {"stateless-5x5": 0.6}  # mean size of the index, set before these were trained
 UP, DOWN, LEFT, RIGHT = (ACTIONS.index(name) for name in ("up", "down", "left", "right"))

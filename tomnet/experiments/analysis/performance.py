@@ -14,10 +14,10 @@ from ...agents.agent import Agent
 from ...episodes.episode import Episode
 from ...episodes.rollout import Record, continue_rollout, start_rollout
 from ...world.gridworld import ACTIONS, Level, World
-from ..claims.statistics import NetworkMean, mean_interval, over_networks
 from ..sally_anne.swap_effects import BATCH
 from .handedness import cells_after
 from .reachability import Reachable
+from .statistics import NetworkMean, mean_interval, over_networks
 
 
 @dataclasses.dataclass(frozen=True)

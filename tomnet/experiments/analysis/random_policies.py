@@ -13,9 +13,9 @@ from ...ideal import dirichlet
 from ...observer.tomnet import ToMnet, observe
 from ...support.trees import pick
 from ...world.gridworld import ACTIONS
-from ..claims.statistics import Estimate, bootstrap, mean_interval, share_interval
 from .decoding import linear_fit, nearest_neighbour_accuracy
 from .examples import PlainEpisode, PlainState, plain_snapshot, plain_state
+from .statistics import Estimate, bootstrap, mean_interval, share_interval
 
 ALPHAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 MIXTURE = (0.01, 3.0)

@@ -15,7 +15,7 @@ from ...observer.tomnet import Reading, ToMnet
 from ...support.trees import pick
 from ...world.gridworld import SUBGOAL_MAZE
 from ...world.levels import draw_levels
-from ..claims.divergence import jensen_shannon
+from .divergence import jensen_shannon
 from .evaluation_set import EvaluationSet, predict_everything
 from .examples import PlainEpisode, PlainState, plain_episode, plain_state
 from .three_species import SPECIES

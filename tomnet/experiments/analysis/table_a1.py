@@ -13,9 +13,9 @@ from ...agents.population import Part
 from ...episodes.targets import GAMMAS
 from ...observer.config import BEHAVIOUR
 from ...world.gridworld import SUBGOAL_MAZE
-from ..claims.statistics import Estimate, bootstrap, by_network, mean_interval
 from .evaluation_set import EvaluationSet
 from .rollout_baseline import BASELINE_ROLLOUTS, first_encounters
+from .statistics import Estimate, bootstrap, by_network, mean_interval
 from .three_species import PARTS
 
 OBSERVERS = {"none": (), "char": ("character",), "mental": ("mental",), "both": ("character", "mental")}

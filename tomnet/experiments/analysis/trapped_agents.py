@@ -14,8 +14,8 @@ from ...observer.tomnet import ToMnet
 from ...support.trees import pick
 from ...world.gridworld import MAZE
 from ...world.levels import sample_level
-from ..claims.statistics import Estimate, mean_interval
 from .comparison import eats, exact, learned
+from .statistics import Estimate, mean_interval
 
 NEAR, FAR = 2, 10  # steps to a trapped agent's only object
 
@@ -47,18 +47,18 @@ def trapped(
     only, steps = distances[alone].argmin(-1), distances[alone].min(-1)
     met = pick(encounters, slice(len(alone)))
     met = eqx.tree_at(lambda e: e.query, met, query)
-    _, net = learned(observer, met)
+    _, trained = learned(observer, met)
     _, best = exact(ideal, met)
     given = {
         name: eats(observed.predictions)[np.arange(len(alone)), only]
-        for name, observed in {"observer": net, "ideal": best}.items()
+        for name, observed in {"observer": trained, "ideal": best}.items()
     }
     favourite = only == preferred[: len(alone)]
     return Trapped(
         levels=len(alone),
         probability=mean_interval(given["observer"]),
         ideal=float(given["ideal"].mean()),
-        first_choice=float((eats(net.predictions).argmax(-1) == only).mean()),
+        first_choice=float((eats(trained.predictions).argmax(-1) == only).mean()),
         if_preferred=_mean(given["observer"][favourite]),
         if_not_preferred=_mean(given["observer"][~favourite]),
         if_near=_mean(given["observer"][steps <= NEAR]),

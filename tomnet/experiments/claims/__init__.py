@@ -1,1 +1,1 @@
-"""Claims of the paper: what they say, the statistics behind them, and what decides them."""
+"""Claims of the paper: what they say, and the measurements that decide them."""

@@ -21,7 +21,7 @@ class Claim:
     ideal: float | None = None  # the exact observer's figure, where one exists
     agents: float | None = None  # what the agents themselves do, where there is no exact observer
     control: float | None = None  # of an observer without a theory of mind, where one was asked
-    ceiling: dict[str, float] | None = None  # of one who has networks at hand: those "held out", or those of "training"
+    ceiling: dict[str, float] | None = None  # of one who has at hand what observers have to infer: by AT_HAND
     detail: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
@@ -37,6 +37,7 @@ def beside(control: float | None, ceiling: Mapping[str, float] | None) -> dict[s
 
 
 AT_HAND = {
+    "agent": "one who has the agent itself at hand, and rolls it out",
     "held out": "the ceiling, one who has these networks at hand",
     "training": "one who has the training networks at hand",
 }

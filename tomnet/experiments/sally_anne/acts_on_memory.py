@@ -23,7 +23,7 @@ from ...episodes.rollout import RolloutState
 from ...support.errors import BadSetting
 from ...world.gridworld import ABSENT, ACTIONS, MOVES, Level, Outcome, World
 from ...world.levels import LETTERS
-from ..claims.statistics import NetworkMean, over_networks
+from ..analysis.statistics import NetworkMean, over_networks
 from .scenarios import PREFERRED, Scenario, first_steps, lead, stacked
 from .swap_effects import look_around, without_swaps
 from .visibility import distance

@@ -16,6 +16,8 @@ from ...observer.frames import Capacity, capacity_for
 from ...observer.tomnet import ToMnet
 from ...support.errors import BadSetting
 from ...support.progress import stage
+from ...support.trees import concatenate_on_host, on_host, pick, stack
+from ...support.words import counted
 from ...world.gridworld import World
 
 BATCH = 64  # histories at a time
@@ -36,13 +38,12 @@ def check_observer(observer: ToMnet, world: World, heads: tuple[str, ...]) -> No
 
 
 def predict_counterfactuals(observer: ToMnet, history: History, queries: QueryState) -> Probabilities:
-    """`queries` have axes [world, agent], and so have the probabilities, as plain arrays."""
-    stage(f"an observer is asked about {len(history)} agents, with swaps and without")
+    """`queries` have axes [world, walk], and so have the probabilities, as plain arrays."""
+    stage(f"an observer is asked about {counted(len(history), 'walk')}, with swaps and without")
     batches, worlds = _in_batches(history, axis=0), _in_batches(queries, axis=1)
-    capacity = capacity_for(jax.tree.map(lambda *leaves: jnp.stack(leaves), *batches))
+    capacity = capacity_for(stack(batches))
     parts = [_predict_counterfactuals(observer, one, queries, capacity) for one, queries in zip(batches, worlds)]
-    count = len(history)
-    return jax.tree.map(lambda *leaves: np.concatenate(leaves, 1)[:, :count], *_plain(parts))
+    return pick(concatenate_on_host(map(on_host, parts), axis=1), np.s_[:, : len(history)])
 
 
 def _in_batches(tree, axis: int) -> list:
@@ -54,10 +55,6 @@ def _in_batches(tree, axis: int) -> list:
         chosen = np.arange(start, start + size) % count
         parts.append(jax.tree.map(lambda leaf, chosen=chosen: jnp.take(leaf, chosen, axis=axis), tree))
     return parts
-
-
-def _plain(parts: list) -> list:
-    return [jax.tree.map(np.asarray, part) for part in parts]
 
 
 @eqx.filter_jit

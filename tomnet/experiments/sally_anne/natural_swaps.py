@@ -1,66 +1,38 @@
 """The natural Sally-Anne test (section 3.4): swaps on fresh levels, for agents and for an observer who sees them all.
 
-Each agent walks to the subgoal on levels of its own, having been watched in earlier episodes. From there two worlds
-go on, with a swap and without (`swap_effects`). How far apart are, in the two, what the agent does and believes, where
-it goes, and what the observer predicts of all that?
+Where an agent's walk ends (`walks`), two worlds go on, with a swap and without (`swap_effects`). How far apart are, in
+the two, what the agent does and believes, where it goes, and what the observer predicts of all that?
 
-Several experiments ask another observer about the same agents on the same walks, which take longer than asking. Walks
-and futures are therefore kept once they have been taken.
+Where agents go takes long to find out; so these futures, too, are kept once they have been rolled out.
 """
 
 import dataclasses
 from functools import lru_cache
 from pathlib import Path
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Key, Scalar
 
-from ...agents.actor_critic import DeepAgent
 from ...agents.population import condition_file
-from ...episodes.episode import Episode, QueryState
+from ...episodes.episode import QueryState
 from ...episodes.futures import empirical_successors
 from ...episodes.history import History
 from ...episodes.predictions import Probabilities
-from ...episodes.rollout import play
 from ...episodes.targets import GAMMAS
 from ...observer.tomnet import ToMnet
 from ...support.progress import stage
-from ...support.streams import EVALUATION_STREAM, stream
-from ...support.trees import pick
-from ...world.gridworld import SUBGOAL_MAZE, World
-from ..agent_pool import AgentPool
-from ..analysis.reachability import levels_with_a_way
-from ..claims.divergence import jensen_shannon
+from ...support.trees import pick, stack_on_host
+from ..analysis.divergence import jensen_shannon
 from .counterfactuals import check_observer, predict_counterfactuals
-from .specs import MIXED, N_PAST
-from .swap_effects import Pairs, after_swap, kept_first, swap_pairs, without_swaps
+from .specs import MIXED
+from .swap_effects import after_swap, without_swaps
+from .walks import Walks, keys_of, walk_all
 
 FUTURE_ROLLOUTS = 50  # of the agent from each of the two worlds, for its successor maps
 # pairs at each distance whose future is rolled out, as a share of the agents asked for; the rest would take hours
 CHECKED = 0.04
-WALKS = 0x77616C6B  # far from the small numbers that experiments split the evaluation stream into
-# as many walks: the less agents see, the more seldom they have seen what they like (3×3: on one way in twenty-five),
-# and the luck of the walks is to be small beside what sets the networks apart
-MORE = {"3x3": 40, "5x5": 4, "7x7": 2, "9x9": 2}
-
-
-@dataclasses.dataclass(frozen=True)
-class Walks:
-    """One condition's agents on their way to the subgoal, and the swaps that meet them there."""
-
-    agents: list[DeepAgent]
-    networks: np.ndarray  # [agent]: those of one network differ in their preference only
-    past: Episode  # [agent, level, past]
-    pairs: list[Pairs]  # of each agent
-    world: World
-
-    @property
-    def kept(self) -> np.ndarray:
-        """`[agent, level]`."""
-        return np.stack([pairs.kept for pairs in self.pairs])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,65 +48,6 @@ class Effects:
     @property
     def in_view(self) -> np.ndarray:
         return self.distance <= self.reach
-
-
-def walk_all(seed: int, conditions: tuple[str, ...], agents: int) -> dict[str, Walks]:
-    """The held-out agents of each condition, on the same levels."""
-    return {name: _walks(condition_file(name), name, agents, seed) for name in conditions}
-
-
-@lru_cache(maxsize=len(MIXED))
-def _walks(population: Path, condition: str, agents: int, seed: int) -> Walks:
-    """`population`, the file, is there to tell populations of one name apart."""
-    return take_walks(_keys(seed)[0], AgentPool((condition,), part="held out"), agents, N_PAST, SUBGOAL_MAZE)
-
-
-def _keys(seed: int) -> Key[Array, "2"]:
-    """Of the walks, and of the futures."""
-    return jax.random.split(jax.random.fold_in(stream(seed, EVALUATION_STREAM), WALKS))
-
-
-def take_walks(key: Key[Scalar, ""], pool: AgentPool, episodes: int, past: int, world: World) -> Walks:
-    """About that many walks of one condition's agents, or more where few come by what they like; each agent was watched
-    in so many past episodes."""
-    (condition,) = pool.conditions
-    agents = pool.agents()
-    count = agents.preferred.shape[0]
-    levels = max(past, -(-episodes * MORE.get(condition, 1) // count))
-    level_key, past_key, swap_key = jax.random.split(key, 3)
-    mazes = levels_with_a_way(level_key, count * levels, world)
-    everyone = [jax.tree.map(lambda leaf, i=number: leaf[i], agents) for number in range(count)]
-    pairs = []
-    for number, agent in enumerate(everyone):
-        stage(f"swaps before and behind {condition} agents, {number + 1} of {count}")
-        mine = jax.tree.map(lambda leaf, i=number: leaf[i * levels : (i + 1) * levels], mazes)
-        pairs.append(swap_pairs(jax.random.fold_in(swap_key, number), agent, mine, world))
-    pairs, played = kept_first(pairs), max(past, -(-episodes // count))
-    histories = len(pairs[0].kept)
-    before = [
-        watch(jax.random.fold_in(past_key, number), agent, histories, past, world, played)
-        for number, agent in enumerate(everyone)
-    ]
-    networks = np.arange(count) // world.objects
-    return Walks(everyone, networks, jax.tree.map(lambda *leaves: np.stack(leaves), *before), pairs, world)
-
-
-def watch(
-    key: Key[Scalar, ""], agent: DeepAgent, histories: int, past: int, world: World, played: int | None = None
-) -> Episode:
-    """`[history, past]`: of as many episodes as histories or, with `played`, as told; each is shared by neighbours."""
-    played = max(histories if played is None else played, past, 1)
-    episodes = jax.tree.map(np.asarray, _play(key, agent, played, world))
-    chosen = (np.arange(histories)[:, None] + np.arange(past)) % played
-    return jax.tree.map(lambda leaf: leaf[chosen], episodes)
-
-
-@eqx.filter_jit
-def _play(key: Key[Scalar, ""], agent: DeepAgent, count: int, world: World) -> Episode:
-    return play(world)(key, agent, count)
-
-
-# --- What the swaps do
 
 
 def effects_of(walks: Walks, observer: ToMnet, futures: np.ndarray | None = None) -> Effects:
@@ -184,9 +97,9 @@ def predictions(observer: ToMnet, walks: Walks) -> tuple[np.ndarray, Probabiliti
 def asked_after(walks: Walks, where: np.ndarray) -> tuple[History, QueryState]:
     """What was seen of the agent on each of these walks, and what is asked: axes [world, walk]."""
     agent, level = where.T
-    recent = jax.tree.map(lambda *leaves: np.stack(leaves)[agent, level], *[pairs.episodes for pairs in walks.pairs])
-    states = jax.tree.map(
-        lambda *leaves: np.stack(leaves)[agent, level], *[pairs.rollout_state.state for pairs in walks.pairs]
+    recent, states = (
+        pick(stack_on_host(each), (agent, level))
+        for each in zip(*((pairs.episodes, pairs.rollout_state.state) for pairs in walks.pairs))
     )
     swapped = np.stack([pairs.object_cells for pairs in walks.pairs])[agent, :, level]  # [walk, swap, kind]
     worlds = np.concatenate([states.object_cells[:, None], swapped], 1).swapaxes(0, 1)
@@ -228,8 +141,8 @@ def futures_of(seed: int, conditions: tuple[str, ...], agents: int) -> dict[str,
 
 @lru_cache(maxsize=len(MIXED))
 def _futures(population: Path, condition: str, agents: int, seed: int) -> np.ndarray:
-    walks = _walks(population, condition, agents, seed)
-    key = jax.random.fold_in(_keys(seed)[1], MIXED.index(condition))
+    walks = walk_all(seed, (condition,), agents)[condition]
+    key = jax.random.fold_in(keys_of(seed)[1], MIXED.index(condition))
     return agents_futures(key, walks, max(3, int(np.ceil(CHECKED * agents))), rollouts_for(agents))
 
 

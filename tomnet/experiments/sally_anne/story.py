@@ -23,12 +23,13 @@ from ...world.gridworld import ACTIONS, SUBGOAL_MAZE, World
 from ...world.levels import LETTERS
 from ..analysis.examples import PlainEpisode, PlainState, plain_episode, plain_state
 from .counterfactuals import check_observer, predict_counterfactuals
-from .natural_swaps import FUTURE_ROLLOUTS, watch
+from .natural_swaps import FUTURE_ROLLOUTS
 from .scenarios import DISTANCES, Scenario, drawing, orientations, scenario
 from .specs import N_PAST
 from .swap_effects import look_around, without_swaps
 from .turning_back import play_scenarios, queries
 from .visibility import visibility_map
+from .walks import watch
 
 LIKELY = 0.5  # of a step that is expected rather than not
 SHOWN_DISCOUNT = GAMMAS.index(0.9)  # some ten steps ahead

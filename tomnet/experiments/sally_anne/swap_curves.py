@@ -10,13 +10,14 @@ from jaxtyping import Float
 
 from ...episodes.targets import GAMMAS
 from ...observer.tomnet import ToMnet
-from ..claims.statistics import UNKNOWN, Estimate, bootstrap, by_network, difference, mean_interval
-from .natural_swaps import Effects, Walks, effects_of
+from ..analysis.statistics import UNKNOWN, Estimate, bootstrap, by_network, difference, mean_interval
+from .natural_swaps import Effects, effects_of
 from .swap_effects import NOTICEABLE
+from .walks import Walks
 
 Who = Literal["agents", "observer"]
 WHO: tuple[Who, ...] = get_args(Who)
-FEWEST = 10  # pairs behind a mean that is counted
+FEWEST_COUNTED = 10  # pairs behind a mean that decides anything
 AGREES, DIFFERS = 0.9, 3.0
 """Thresholds: of the agreement in order, and of the ratio between swaps in view and out of view."""
 LONG_RUN = f"successor {GAMMAS[-1]}"
@@ -178,7 +179,7 @@ def _concordance(tables: Sequence[SwapTest], observer: list[np.ndarray], what: s
     """`observer`: for each table its curve, `[distance]`."""
     same = opposite = 0
     for table, curve in zip(tables, observer, strict=True):
-        rows = [row for row in table.by_distance if row.pairs >= FEWEST]
+        rows = [row for row in table.by_distance if row.pairs >= FEWEST_COUNTED]
         for one, other in combinations(rows, 2):
             if one.agents[what].apart(other.agents[what]):
                 agents = one.agents[what].mean - other.agents[what].mean
@@ -257,7 +258,7 @@ def parting(narrow: Curves, wide: Curves, what: str) -> Parting:
     counted = {
         far: (one.observer[what], other.observer[what])
         for far, (one, other) in rows.items()
-        if min(one.pairs, other.pairs) >= FEWEST
+        if min(one.pairs, other.pairs) >= FEWEST_COUNTED
     }
     gaps = {far: other.mean - one.mean for far, (one, other) in counted.items()}
     clear = [far for far, (one, other) in counted.items() if other.above(one) and other.mean >= NOTICEABLE]

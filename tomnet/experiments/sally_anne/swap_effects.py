@@ -12,40 +12,60 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, Key, Scalar
+from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
 from ...agents.actor_critic import DeepAgent
 from ...agents.agent import Agent
 from ...episodes.episode import Episode
 from ...episodes.rollout import RolloutState, at_the_subgoal, rollouts_in_turn
-from ...support.trees import pick
+from ...support.trees import concatenate_on_host, on_host, pick
 from ...world.gridworld import Level, World
-from ..claims.divergence import jensen_shannon
-from ..claims.statistics import Estimate, mean_interval
+from ..analysis.divergence import jensen_shannon
+from ..analysis.statistics import Estimate, mean_interval
 from .visibility import distance, objects_in_view
 
 BATCH = 32  # levels side by side: more do not fit into a processor's caches
 SWAPS = 4  # drawn for each episode
 NOTICEABLE = 0.01  # nats of D_JS
+BY_LEVEL, BY_SWAP = {"level axis": 0}, {"level axis": 1}  # of a field, so that levels are chosen and joined in all
 
 
 @dataclasses.dataclass(frozen=True)
 class Pairs:
-    """Counterfactual pairs of one network: SWAPS for each level, of which some do not qualify."""
+    """Counterfactual pairs of one agent, or of all agents of one network: SWAPS for each level, not all of which
+    qualify."""
 
-    episodes: Episode  # until the subgoal is eaten
-    rollout_state: RolloutState  # [level]: where the agent then is
-    kept: np.ndarray  # [level]
-    object_cells: np.ndarray  # [swap, level, kind]: after each swap
-    distance: np.ndarray  # [swap, level]
-    policy: np.ndarray  # [swap, level]: D_JS
-    belief: np.ndarray  # [swap, level]: D_JS, mean over the terminal objects
+    episodes: Episode = dataclasses.field(metadata=BY_LEVEL)  # until the subgoal is eaten
+    rollout_state: RolloutState = dataclasses.field(metadata=BY_LEVEL)  # where the agent then is
+    kept: Bool[np.ndarray, "level"] = dataclasses.field(metadata=BY_LEVEL)
+    object_cells: Int[np.ndarray, "swap level kind"] = dataclasses.field(metadata=BY_SWAP)  # after each swap
+    distance: Int[np.ndarray, "swap level"] = dataclasses.field(metadata=BY_SWAP)
+    policy: Float[np.ndarray, "swap level"] = dataclasses.field(metadata=BY_SWAP)  # D_JS
+    belief: Float[np.ndarray, "swap level"] = dataclasses.field(
+        metadata=BY_SWAP
+    )  # D_JS, mean over the terminal objects
     reach: int
     walked: int  # levels, of which these may be a part
 
     @property
     def in_view(self) -> np.ndarray:
         return self.distance <= self.reach
+
+    def at(self, levels: Int[np.ndarray, "level"]) -> "Pairs":
+        """Those of some levels alone."""
+        some = {name: pick(getattr(self, name), (*(slice(None),) * axis, levels)) for name, axis in _level_axes()}
+        return dataclasses.replace(self, **some)
+
+    @staticmethod
+    def joined(parts: list["Pairs"]) -> "Pairs":
+        """Of agents that see equally far, one after the other."""
+        whole = {name: concatenate_on_host([getattr(one, name) for one in parts], axis) for name, axis in _level_axes()}
+        return dataclasses.replace(parts[0], **whole, walked=sum(one.walked for one in parts))
+
+
+def _level_axes() -> list[tuple[str, int]]:
+    """Of the fields of `Pairs` that have one."""
+    return [(field.name, field.metadata["level axis"]) for field in dataclasses.fields(Pairs) if field.metadata]
 
 
 @eqx.filter_jit
@@ -106,11 +126,11 @@ def swap_distance(agent_cell: np.ndarray, before: np.ndarray, after: np.ndarray,
 
 
 def swap_pairs(key: Key[Scalar, ""], agent: DeepAgent, levels: Level, world: World) -> Pairs:
-    """The pairs of one network."""
+    """The pairs of one agent."""
     act_key, swap_key = jax.random.split(key)
     world = without_swaps(world)
     episodes, rollout_state = until_subgoal(act_key, agent, levels, world)
-    episodes = jax.tree.map(np.asarray, episodes)
+    episodes = on_host(episodes)
     reach, preferred = int(agent.senses.reach), int(agent.preferred)
     cells = np.asarray(rollout_state.state.object_cells)
     swapped = draw_swaps(swap_key, cells, preferred, world)
@@ -147,34 +167,16 @@ def qualifies(episodes: Episode, rollout_state: RolloutState, reach: int, prefer
 
 def pairs_by_network(pairs: list[Pairs], networks: np.ndarray) -> list[Pairs]:
     """Those of each agent joined where agents share a network, and differ in their preference only."""
-    joined = []
-    for one in np.unique(networks):
-        mine = [each for each, network in zip(pairs, networks) if network == one]
-        fields = {
-            name: jax.tree.map(lambda *leaves: np.concatenate(leaves), *[getattr(each, name) for each in mine])
-            for name in ("episodes", "rollout_state", "kept")
-        }
-        fields |= {
-            name: np.concatenate([getattr(each, name) for each in mine], axis=1)
-            for name in ("object_cells", "distance", "policy", "belief")
-        }
-        joined.append(Pairs(**fields, reach=mine[0].reach, walked=sum(each.walked for each in mine)))
-    return joined
+    return [
+        Pairs.joined([each for each, network in zip(pairs, networks) if network == one]) for one in np.unique(networks)
+    ]
 
 
 def kept_first(pairs: list[Pairs]) -> list[Pairs]:
     """Those that are kept, and of each agent so many others that all have the same number: where few levels qualify,
     the rest would only take room."""
     most = max(1, *(int(each.kept.sum()) for each in pairs))
-
-    def few(each: Pairs) -> Pairs:
-        chosen = np.argsort(~each.kept, stable=True)[:most]
-        by_level, by_swap = ("episodes", "rollout_state", "kept"), ("object_cells", "distance", "policy", "belief")
-        fields = {name: pick(getattr(each, name), chosen) for name in by_level}
-        fields |= {name: getattr(each, name)[:, chosen] for name in by_swap}
-        return dataclasses.replace(each, **fields)
-
-    return [few(each) for each in pairs]
+    return [each.at(np.argsort(~each.kept, stable=True)[:most]) for each in pairs]
 
 
 # --- Tables

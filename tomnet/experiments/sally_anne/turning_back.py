@@ -3,7 +3,6 @@
 import dataclasses
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Key, Scalar
 
@@ -13,16 +12,16 @@ from ...episodes.history import History
 from ...episodes.rollout import RolloutState
 from ...observer.tomnet import ToMnet
 from ...support.progress import stage
-from ...support.trees import pick, stack
+from ...support.trees import concatenate, concatenate_on_host, pick, stack
 from ...world.gridworld import ACTIONS, World
 from ..agent_pool import AgentPool
 from ..analysis.examples import PlainEpisode, PlainState, plain_episode, plain_state
-from ..claims.statistics import UNKNOWN, Estimate, mean_interval
+from ..analysis.statistics import UNKNOWN, Estimate, mean_interval
 from .counterfactuals import check_observer, predict_counterfactuals
-from .natural_swaps import watch
 from .scenarios import Scenario, exchanges, lead, stacked
 from .swap_curves import WHO, PairMean, SideBySide, SwapTest, Who
 from .swap_effects import after_swap, look_around, without_swaps
+from .walks import watch
 
 DISTANCES_DRAWN = (2, 4)  # distances drawn in Fig. 11a: one in view of a 5×5 agent, and one that is not
 
@@ -53,8 +52,8 @@ def run_scenarios(
         ways.append(way)
         before.append(watch(jax.random.fold_in(key, number), agent, len(scenarios), past, world))
         asked.append(queries(worlds))
-    history = History.of(*(jax.tree.map(lambda *leaves: np.concatenate(leaves), *each) for each in (before, ways)))
-    told = predict_counterfactuals(observer, history, jax.tree.map(lambda *leaves: jnp.concatenate(leaves, 1), *asked))
+    history = History.of(*map(concatenate_on_host, (before, ways)))
+    told = predict_counterfactuals(observer, history, concatenate(asked, axis=1))
     assert told.action is not None
     foreseen = np.asarray(told.action).swapaxes(0, 1).reshape(len(turns), len(scenarios), -1, len(ACTIONS))
     back = np.array([each.back for each in scenarios])[None, :, None, None]

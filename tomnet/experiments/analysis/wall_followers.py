@@ -1,4 +1,7 @@
-"""Fig. 9: clusters among stateless networks, found without labels, and which way the agents at their means turn."""
+"""Fig. 9: two clusters among stateless networks, found without labels: wall followers by the left or the right hand?
+
+And which way the policies turn that are expected of an agent at either cluster's mean.
+"""
 
 import dataclasses
 
@@ -12,14 +15,14 @@ from ...observer.tomnet import ToMnet
 from ...support.trees import pick
 from ...world.gridworld import SUBGOAL_MAZE, Level
 from ...world.levels import draw_levels
-from ..claims.divergence import jensen_shannon
-from ..claims.statistics import Estimate, mean_interval
 from .character_space import Agreement, Clusters, Dimension, Posteriors, cluster_agreement, shown_pair, two_clusters
+from .divergence import jensen_shannon
 from .evaluation_set import EvaluationSet, predict_everything
 from .examples import PlainState, plain_state
 from .handedness import index_interval, moves_along_walls
 from .performance import behave
 from .query_fields import every_cell, policy_arrows
+from .statistics import Estimate, mean_interval
 from .three_species import SPECIES
 
 STATELESS = SPECIES.index("stateless-5x5")
@@ -46,7 +49,7 @@ class ClusteredNetwork:
 
 
 @dataclasses.dataclass(frozen=True)
-class Subspecies:
+class WallFollowers:
     """Clusters among stateless networks, found without labels, beside the hand that each follows walls with."""
 
     dimensions: list[int]  # in which clusters are looked for
@@ -69,7 +72,7 @@ class ShownField:
 
 
 @dataclasses.dataclass(frozen=True)
-class Fields:
+class PolicyFields:
     """Fig. 9c: policies expected of an agent at each cluster's mean, from every cell; and which way they turn."""
 
     shown: list[ShownField]
@@ -97,9 +100,9 @@ def _stateless_networks(met: EvaluationSet) -> np.ndarray:
     return np.unique(met.network[met.species == STATELESS])
 
 
-def subspecies_table(
+def wall_follower_table(
     met: EvaluationSet, posteriors: Posteriors, dimensions: list[Dimension], hands: list[Hand]
-) -> tuple[Subspecies, Clusters]:
+) -> tuple[WallFollowers, Clusters]:
     """The table, and the clusters with their centres in all dimensions, for predictions.
 
     Agents of one network differ in what they prefer and in nothing else, so that a network counts once; and clusters
@@ -121,7 +124,7 @@ def subspecies_table(
         mean, deviation = posteriors.mean[encounters][:, pair], posteriors.deviation[encounters][:, pair]
         return ClusteredNetwork(hand, cluster, along, int(met.preferred[agent]), mean, deviation)
 
-    table = Subspecies(
+    table = WallFollowers(
         dimensions=where,
         gain=clusters.gain,
         silhouette=clusters.silhouette,
@@ -133,7 +136,7 @@ def subspecies_table(
     return table, dataclasses.replace(clusters, centres=whole)
 
 
-def fields_table(key: Key[Scalar, ""], observer: ToMnet, clusters: Clusters) -> Fields:
+def policy_field_table(key: Key[Scalar, ""], observer: ToMnet, clusters: Clusters) -> PolicyFields:
     levels = draw_levels(key, FIELD_LEVELS, SUBGOAL_MAZE)
     shown, turns = [], []
     for number in range(FIELD_LEVELS):
@@ -149,7 +152,7 @@ def fields_table(key: Key[Scalar, ""], observer: ToMnet, clusters: Clusters) -> 
         if number < SHOWN_LEVELS:
             shown.append(ShownField(plain_state(query), one, other, jensen_shannon(*policies)))
     turns = np.array(turns)
-    return Fields(
+    return PolicyFields(
         shown=shown,
         rule=f"the first {SHOWN_LEVELS} of {FIELD_LEVELS} levels",
         levels=FIELD_LEVELS,

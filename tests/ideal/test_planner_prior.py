@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tomnet.agents.planner import PlannerSpecies, is_greedy
-from tomnet.ideal.particles import spread_particles
+from tomnet.ideal.planner_prior import spread_particles
 
 STATISTICS = {
     "second is worth a tenth": lambda rewards: rewards[:, -2] > 0.1,

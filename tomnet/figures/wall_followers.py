@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import SubFigure
 
 from ..experiments.analysis.examples import PlainState
-from ..experiments.analysis.subspecies import ClusteredNetwork, Fields, Subspecies
+from ..experiments.analysis.wall_followers import ClusteredNetwork, PolicyFields, WallFollowers
 from . import style
 from .gridworld import draw_policy_arrows
 from .panels import Panel
@@ -18,21 +18,21 @@ LEAST_TURN = 0.05  # that an axis shows: less than that is nothing to look at
 ENCLOSED = 0.8  # of an agent's density, as in the paper
 
 
-def subspecies_panels(subspecies: Subspecies, fields: Fields) -> tuple[Panel, ...]:
+def wall_follower_panels(followers: WallFollowers, fields: PolicyFields) -> tuple[Panel, ...]:
     return (
         Panel(
             "a",
             "Posteriors of stateless agents",
             "Ellipses in two dimensions of the embedding, several for each of the sighted, stateless networks, "
             "coloured by the hand with which it follows walls.",
-            lambda place: _traces(place, subspecies),
+            lambda place: _traces(place, followers),
             3.1,
         ),
         Panel(
             "b",
             f"Regions that hold {ENCLOSED:.0%} of each",
             "A contour for each network around most of its posterior density, and the means of the two clusters.",
-            lambda place: _contours(place, subspecies),
+            lambda place: _contours(place, followers),
             3.1,
         ),
         Panel(
@@ -40,7 +40,7 @@ def subspecies_panels(subspecies: Subspecies, fields: Fields) -> tuple[Panel, ..
             "The clusters and the hands",
             "Each network's place along the line between the two clusters against its own handedness index, with "
             "intervals.",
-            lambda place: _hands(place, subspecies),
+            lambda place: _hands(place, followers),
             2.6,
         ),
         Panel(
@@ -70,35 +70,33 @@ def _hand_signs() -> list:
     return [style.sign("left-handed", "o", LEFT_HANDED), style.sign("right-handed", "o", RIGHT_HANDED)]
 
 
-def _around(axes: Axes, subspecies: Subspecies) -> tuple[np.ndarray, np.ndarray]:
+def _around(axes: Axes, followers: WallFollowers) -> tuple[np.ndarray, np.ndarray]:
     """Both panels show the same part of the plane, in equal scales."""
-    mean, deviation = (
-        np.concatenate([getattr(row, name) for row in subspecies.each]) for name in ("mean", "deviation")
-    )
+    mean, deviation = (np.concatenate([getattr(row, name) for row in followers.each]) for name in ("mean", "deviation"))
     low, high = (mean - 2 * deviation).min(0), (mean + 2 * deviation).max(0)
     middle, half = (low + high) / 2, max(float((high - low).max()) / 2, 0.3)
     low, high = middle - half, middle + half
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
-    axes.set(xlabel=style.dimension_name(subspecies.pair[0]), ylabel=style.dimension_name(subspecies.pair[1]))
+    axes.set(xlabel=style.dimension_name(followers.pair[0]), ylabel=style.dimension_name(followers.pair[1]))
     return low, high
 
 
-def _traces(place: SubFigure, subspecies: Subspecies) -> None:
+def _traces(place: SubFigure, followers: WallFollowers) -> None:
     axes = place.subplots()
-    for row in subspecies.each:
+    for row in followers.each:
         style.ellipses(axes, row.mean[:SHOWN_POSTERIORS], row.deviation[:SHOWN_POSTERIORS], hand_colour(row))
-    _around(axes, subspecies)
+    _around(axes, followers)
     place.legend(handles=_hand_signs(), loc="outside lower center", ncols=2)
 
 
-def _contours(place: SubFigure, subspecies: Subspecies) -> None:
+def _contours(place: SubFigure, followers: WallFollowers) -> None:
     axes = place.subplots()
-    low, high = _around(axes, subspecies)
+    low, high = _around(axes, followers)
     x, y = (np.linspace(low[i], high[i], 80) for i in (0, 1))
-    for row in subspecies.each:
+    for row in followers.each:
         density = mixture_density(row.mean, row.deviation, x, y)
         axes.contour(x, y, density, [enclosing(density, ENCLOSED)], colors=hand_colour(row), linewidths=0.9)
-    for number, centre in enumerate(subspecies.centres.tolist()):
+    for number, centre in enumerate(followers.centres.tolist()):
         axes.plot(*centre, "o", color=style.IDEAL, markersize=5, zorder=5)
         left_or_right = (-9 + 13 * number, 4)  # the two may nearly coincide
         axes.annotate(
@@ -125,10 +123,10 @@ def enclosing(density: np.ndarray, share: float) -> float:
     return float(falling[min(int(np.searchsorted(total, share * total[-1])), len(falling) - 1)])
 
 
-def _hands(place: SubFigure, subspecies: Subspecies) -> None:
+def _hands(place: SubFigure, followers: WallFollowers) -> None:
     axes = place.subplots()
-    for row in subspecies.each:
-        place_along, index = subspecies.agreement.turned * row.along, [row.hand.index]
+    for row in followers.each:
+        place_along, index = followers.agreement.turned * row.along, [row.hand.index]
         look = {"fmt": "o" if row.cluster == 0 else "s", "color": hand_colour(row), "elinewidth": 0.8}
         axes.errorbar([place_along], style.means(index), style.whiskers(index), **look)
     axes.axhline(0, color=style.QUIET, linewidth=0.6)
@@ -137,7 +135,7 @@ def _hands(place: SubFigure, subspecies: Subspecies) -> None:
     style.legend_above(axes, [*handles, *_hand_signs()][:2])
 
 
-def _turns(place: SubFigure, fields: Fields) -> None:
+def _turns(place: SubFigure, fields: PolicyFields) -> None:
     axes = place.subplots()
     turns = fields.anticlockwise
     x = np.arange(len(turns))
@@ -150,7 +148,7 @@ def _turns(place: SubFigure, fields: Fields) -> None:
     axes.set(xlim=(-0.7, len(turns) - 0.3), ylabel="anticlockwise turn")
 
 
-def _fields(place: SubFigure, fields: Fields) -> None:
+def _fields(place: SubFigure, fields: PolicyFields) -> None:
     grid = np.atleast_2d(place.subplots(len(fields.shown), 3))
     largest = max(float(one.divergence.max()) for one in fields.shown)
     for row, one in enumerate(fields.shown):
@@ -174,7 +172,7 @@ def standing_only(query: PlainState, values: list) -> list:
     return [value for cell, value in enumerate(values) if not walls[cell] and cell not in things]
 
 
-def subspecies_caption(found: Subspecies, fields: Fields) -> str:
+def wall_follower_caption(found: WallFollowers, fields: PolicyFields) -> str:
     together, turns = found.agreement, fields.anticlockwise
     return (
         f"Sighted, stateless agents: {len(found.each)} networks never met, several traces of each (a, b). Two "
