@@ -15,6 +15,8 @@ PYTEST_ARGS ?= -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 # requirements.lock holds the CPU build of JAX. On a GPU: pip install '.[cuda]', then make … JAX_PLATFORMS=cuda
 export JAX_PLATFORMS ?= cpu
 export TF_CPP_MIN_LOG_LEVEL ?= 2
+# some machines forbid Python to keep what it compiled: every test that starts a process would compile all of tomnet anew
+export PYTHONDONTWRITEBYTECODE =
 
 BIN := .venv/bin
 STAMP := .venv/installed

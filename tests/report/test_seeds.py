@@ -97,7 +97,9 @@ def test_pages_tell_of_seeds_where_they_are_of_the_same_observers(tmp_path):
     assert "✓ reproduced, 2 of 3 seeds; partly on seed 3\n" in page
     assert "; G1 differs between seeds |" in page
     assert "| goal-inference | 1, 2, 3 | `tomnet evaluate goal-inference --agents 7 --seed 3` | CPU, " in page
-    assert "; 2 of 2 seeds |" in summary_table(results(1), "page.md", kept("reproduced", "reproduced"))
+    assert "; 2 of 2 seeds |" in summary_table(results(1), seeds=kept("reproduced", "reproduced"))
+    assert "seeds" not in summary_table(results(1), "page.md", kept("reproduced", "reproduced"))
+    assert "; G1 differs between seeds |" in summary_table(results(1), "page.md", seeds)
     first, *others = hand_made(NAME).claims
     claims = [replace(first, verdict="reproduced"), *others]
     result = replace(hand_made(NAME), observers=OBSERVERS, claims=claims)

@@ -133,7 +133,7 @@ def summary_table(results: Mapping[str, Any], page: str = "", seeds: Seeds | Non
         known = id in own and own[id]["verdict"]
         number = f"[{id}]({page}#{id.lower()}): {_number(own[id], brief=bool(page))}" if known else NOTHING
         found = {id: claim["verdict"] for id, claim in own.items() if claim["verdict"]}
-        verdicts = _counts(own.values()) + all_on_seeds(found, kept[experiment.name])
+        verdicts = _counts(own.values()) + all_on_seeds(found, kept[experiment.name], brief=bool(page))
         rule = () if page else (own[id]["decided_by"] if known else NOTHING,)
         rows.append((figures, f"`tomnet {'evaluate' if found else 'run'} {experiment.name}`", verdicts, number, *rule))
     return "\n".join(" | ".join(row) if page else f"| {' | '.join(row)} |" for row in rows)

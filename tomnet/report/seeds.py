@@ -153,15 +153,15 @@ def _seeds(which: list[str]) -> str:
     return f"seed{'s' if len(which) > 1 else ''} {', '.join(which)}"
 
 
-def all_on_seeds(verdicts: Mapping[str, str], seeds: Mapping[str, SeedResult]) -> str:
-    """The same of several claims in few words; or nothing."""
+def all_on_seeds(verdicts: Mapping[str, str], seeds: Mapping[str, SeedResult], *, brief: bool = False) -> str:
+    """The same of several claims in few words; or nothing, if `brief` also where all seeds agree."""
     told = {id: on_seeds(id, verdict, seeds) for id, verdict in verdicts.items()}
     if not seeds or not told:
         return ""
     differ = [id for id, text in told.items() if ";" in text]
     if differ:
         return f"; {', '.join(differ)} differ{'' if len(differ) > 1 else 's'} between seeds"
-    return f"; {len(seeds)} of {len(seeds)} seeds"
+    return "" if brief else f"; {len(seeds)} of {len(seeds)} seeds"
 
 
 def seeds_table(kept: Mapping[str, Mapping[str, SeedResult]]) -> list[tuple[str, ...]]:
