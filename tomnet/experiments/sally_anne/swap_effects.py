@@ -41,9 +41,7 @@ class Pairs:
     object_cells: Int[np.ndarray, "swap level kind"] = dataclasses.field(metadata=BY_SWAP)  # after each swap
     distance: Int[np.ndarray, "swap level"] = dataclasses.field(metadata=BY_SWAP)
     policy: Float[np.ndarray, "swap level"] = dataclasses.field(metadata=BY_SWAP)  # D_JS
-    belief: Float[np.ndarray, "swap level"] = dataclasses.field(
-        metadata=BY_SWAP
-    )  # D_JS, mean over the terminal objects
+    belief: Float[np.ndarray, "swap level"] = dataclasses.field(metadata=BY_SWAP)  # D_JS, mean over terminal objects
     reach: int
     walked: int  # levels, of which these may be a part
 
