@@ -21,7 +21,7 @@ from ..support.typed_json import Misfit
 from .beside_ceiling import beside_ceiling, stored_ceiling
 from .experiment import ANY_PRESET, PRESETS, Experiment, ObserverSpec, Preset, Result
 from .registry import find
-from .start import Start, started
+from .start import Start, first_observer, started
 
 RESULT = "result.json"
 AGENTS = {"smoke": 40, "laptop": 500, "full": 1000}
@@ -101,7 +101,7 @@ def train_observer(
         about=about,
         sample_held_out=spec.sampler(held_out=True),
         resume=resume,
-        start=start.observer if start else None,
+        start=first_observer(spec, start, seed) if start else None,
         title=f"{experiment.name}/{spec.name}",
         mesh=mesh,
     )

@@ -4,9 +4,11 @@ import dataclasses
 
 from ..observer.config import ObserverConfig
 from ..observer.tomnet import ToMnet
+from ..observer.widening import with_bottleneck
 from ..support.errors import TomnetError
 from ..support.identity import differences, plain
 from ..support.named_arrays import digest_of
+from ..support.streams import START_STREAM, stream
 from .experiment import ObserverSpec
 
 MEANT = ("size", "objects", "heads", "character", "embedding", "mental", "bottleneck")
@@ -26,15 +28,30 @@ class Start:
 
 GENTLER = 0.1
 """Of the preset's learning rate: at the whole of it, what was known is unlearned first (docs/performance.md)."""
+SCALED_ON = 200  # encounters with agents of the training set
 
 
 def started(spec: ObserverSpec, start: Start) -> ObserverSpec:
-    """The spec with the shape of the observer that it starts from, if that is of its kind, and with smaller steps."""
-    other = "; ".join(differences(_meant(start.observer.config), _meant(spec.observer)))
+    """The spec with the shape of the observer that it starts from, if that is of its kind, and with smaller steps; one
+    that is given a bottleneck has more to learn, and takes those of the preset."""
+    shape, training = start.observer.config, spec.training
+    widened = spec.observer.bottleneck and not shape.bottleneck
+    if widened:
+        shape = dataclasses.replace(shape, bottleneck=True)
+    else:
+        training = dataclasses.replace(training, learning_rate=GENTLER * training.learning_rate)
+    other = "; ".join(differences(_meant(shape), _meant(spec.observer)))
     if other:
         raise TomnetError(f"{spec.name} cannot start from {start.name}: its {other}")
-    training = dataclasses.replace(spec.training, learning_rate=GENTLER * spec.training.learning_rate)
-    return dataclasses.replace(spec, observer=start.observer.config, training=training)
+    return dataclasses.replace(spec, observer=shape, training=training)
+
+
+def first_observer(spec: ObserverSpec, start: Start, seed: int) -> ToMnet:
+    """The first weights of a spec that was `started`."""
+    if spec.observer.bottleneck == start.observer.config.bottleneck:
+        return start.observer
+    encounters = spec.sampler(held_out=True)(stream(seed, START_STREAM), SCALED_ON)
+    return with_bottleneck(start.observer, encounters.one_by_one())
 
 
 def _meant(config: ObserverConfig) -> dict:

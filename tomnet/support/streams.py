@@ -4,7 +4,7 @@ import jax
 from jaxtyping import Key, Scalar
 
 # of observers; each is a small number right under the seed
-TRAIN_STREAM, HELD_OUT_STREAM, WEIGHT_STREAM, EVALUATION_STREAM, NOISE_STREAM = range(5)
+TRAIN_STREAM, HELD_OUT_STREAM, WEIGHT_STREAM, EVALUATION_STREAM, NOISE_STREAM, START_STREAM = range(6)
 # Of populations, which have a place of their own under the seed, where the small numbers do not come.
 # `split(key, n)[i]` is `fold_in(key, i)`, so that no key is used in both ways.
 AGENT_STREAMS = 0x6167656E
