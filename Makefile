@@ -1,5 +1,6 @@
 # make report     the pretrained observers: evaluate, draw, write report/index.html
 # make test       everything the CI runs
+# make exhaustive the slow tests too, which rarely tell more: the page on a phone as well, trials of the benchmarks
 # make torture    hundreds of kills, thousands of damaged files: an hour, and a table of what came of them
 # make reproduce  the paper from nothing, hardly trained: populations, observers, evaluations, report
 # make mesh       several processes with several devices each, some of them lost: ten minutes
@@ -21,13 +22,16 @@ export PYTHONDONTWRITEBYTECODE =
 BIN := .venv/bin
 STAMP := .venv/installed
 
-.PHONY: report test torture reproduce mesh check docs bench setup chromium lock sbom clean
+.PHONY: report test exhaustive torture reproduce mesh check docs bench setup chromium lock sbom clean
 
 report: setup
 	$(BIN)/tomnet report --out report
 
 test: setup chromium
 	$(BIN)/pytest $(PYTEST_ARGS)
+
+exhaustive: setup chromium
+	$(BIN)/pytest $(PYTEST_ARGS) --slow
 
 # of each trainer, 200 processes are killed; make KILLS=20 torture for a shorter hour
 KILLS ?= 200

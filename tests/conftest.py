@@ -52,7 +52,15 @@ SLOW = (
 )
 
 
-def pytest_collection_modifyitems(items):
+def pytest_addoption(parser):
+    parser.addoption("--slow", action="store_true", help="the slow tests too, which rarely tell more")
+
+
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("--slow"):
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item not in set(slow)]
     places = {Path(__file__).parent / name: place for place, name in enumerate(SLOW)}
     items.sort(key=lambda item: places.get(item.path, len(places)))
 

@@ -89,6 +89,7 @@ TRIALS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRIALS)
 def test_a_trial(load, monkeypatch, capsys, name):
     benchmark = load(name)

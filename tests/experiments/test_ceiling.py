@@ -158,6 +158,7 @@ def one_of_each(*asked) -> KnownAgents:
     return KnownAgents(pick(known.agents, first), known.species[first], known.world)
 
 
+@pytest.mark.slow
 def test_the_whole_ceiling_of_few_agents(tmp_path, monkeypatch):
     monkeypatch.setattr(ceiling, "known_agents", one_of_each)
     monkeypatch.setattr(three_species, "REUSE", 1)

@@ -5,6 +5,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import tomnet
 
 CHROMIUM = shutil.which("chromium")
@@ -13,6 +15,8 @@ PICTURES = Path(tomnet.__file__).parents[1] / "build" / "page"  # what every flo
 DESKTOP = {"viewport": {"width": 1280, "height": 800}}
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
 SIZES = {"desktop": DESKTOP, "phone": PHONE}
+# for what fingers do otherwise than a mouse, or a small screen otherwise than a large one
+on_every_screen = pytest.mark.parametrize("page", SIZES, indirect=True)
 COMPILING = 480_000  # milliseconds that anything may take: a first question compiles, and the machine may be busy
 # clicks are counted, what was said is kept when it has faded, and the page draws the same numbers in every visit
 BEFORE_THE_PAGE = """

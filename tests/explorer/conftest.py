@@ -1,7 +1,7 @@
 """A real server for the tests of the page: what a browser meets is what is tested."""
 
 import pytest
-from explorer.browsing import CHROMIUM, COMPILING, NO_CHROMIUM, SIZES, Visit
+from explorer.browsing import CHROMIUM, COMPILING, NO_CHROMIUM, Visit
 
 
 @pytest.fixture(scope="module")  # tests of other folders turn the clock that its event loop goes by
@@ -24,9 +24,10 @@ def browser():
         chromium.close()
 
 
-@pytest.fixture(params=SIZES)
+@pytest.fixture(params=["desktop", pytest.param("phone", marks=pytest.mark.slow)])
 def page(browser, address, request):
-    """The page as it opens, on a desk and on a phone; what it looked like at the end of a test is kept."""
+    """The page as it opens; what it looked like at the end of a test is kept. On a phone only where all tests run, but
+    for those `on_every_screen`."""
     visit = Visit(browser, address, request.param)
     yield visit
     visit.end(request.node.name)

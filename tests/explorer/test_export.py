@@ -18,7 +18,7 @@ beside = pytest.importorskip("tomnet.explorer.beside", exc_type=ImportError)
 observers = pytest.importorskip("tomnet.explorer.observers", exc_type=ImportError)
 requests = pytest.importorskip("tomnet.explorer.requests", exc_type=ImportError)
 
-from explorer.browsing import SIZES, Visit  # noqa: E402
+from explorer.browsing import SIZES, Visit, on_every_screen  # noqa: E402
 
 TOLERANCE = 1e-4
 ANSWERS = "() => tomnet.answers.get()"
@@ -159,6 +159,7 @@ def test_an_address_that_needs_a_server_is_refused(page):
     assert page.scene == before
 
 
+@on_every_screen
 def test_sharing_works_from_disk(page):
     page.press("#share")
     with page.expect_download() as download:

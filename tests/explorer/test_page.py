@@ -1,7 +1,7 @@
 """World and past on the real page, on a desk and on a phone."""
 
 import pytest
-from explorer.browsing import ANSWERS, COMPILING
+from explorer.browsing import ANSWERS, COMPILING, on_every_screen
 
 ROW = 5  # of the level, in which walls are drawn
 
@@ -9,6 +9,7 @@ ROW = 5  # of the level, in which walls are drawn
 # --- World
 
 
+@on_every_screen
 def test_walls_are_drawn_dragged_and_undone(page):
     before = page.level
     page.drag((ROW, 2), (ROW, 3), (ROW, 4))
@@ -39,6 +40,7 @@ def test_a_scene_that_is_undone_takes_its_title_with_it(page):
     page.answered()
 
 
+@on_every_screen
 def test_things_are_dragged(page):
     page.drag((1, 6), (2, 6), (3, 7))  # A
     assert page.level[3][7] == "A"
@@ -56,6 +58,7 @@ def test_everything_is_drawn_from_the_keyboard(page):
     assert "C" not in "".join(page.level)
 
 
+@on_every_screen
 def test_an_episode_is_walked_by_hand_and_kept(page):
     page.select_option("#scenes", "far")
     page.choose("walk")
@@ -136,6 +139,7 @@ def test_an_agent_without_a_way_out_is_said_to_be_so(page):
 # --- Past
 
 
+@on_every_screen
 def test_an_agent_plays_until_its_episode_is_over(page):
     page.press("#play")
     page.wait_for_function("() => tomnet.scene.get().steps.length > 0")
@@ -166,6 +170,7 @@ def test_play_ends_with_the_server(page):
     assert page.get_attribute("#play", "aria-pressed") == "false"
 
 
+@on_every_screen
 def test_a_click_shows_another_step_of_an_episode(page):
     page.select_option("#scenes", "glimpses")
     before = page.scene["past"][0]["time"]
@@ -190,6 +195,7 @@ def test_sliders_make_another_agent(page):
     assert page.scene["agent"] == {"kind": "planner", "rewards": [1, 0, 0, 0], "move_cost": 0.01}
 
 
+@on_every_screen
 def test_a_slider_that_is_dragged_is_put_back_at_once(page):
     page.panel("past")
     before = page.scene["agent"]
@@ -334,6 +340,7 @@ EXTENT = """() => {  // of a unit of the embedding, on the map
 }"""
 
 
+@on_every_screen
 def test_a_file_of_ones_own(page, tmp_path):
     page.panel("past")
     (tmp_path / "bad.txt").write_text("@..\n\njump\n")

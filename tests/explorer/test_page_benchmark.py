@@ -26,6 +26,7 @@ def benchmark(monkeypatch):
     return made
 
 
+@pytest.mark.slow
 def test_what_a_person_waits_for_is_measured(browser, address, benchmark, capsys):
     benchmark.paint(browser, address)
     assert re.search(r"first paint, opened 2 times: \d+ ms \(median\)", capsys.readouterr().out)

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from explorer.browsing import PHONE, PICTURES, SIZES, Visit, tell_the_story
+from explorer.browsing import PHONE, PICTURES, SIZES, Visit, on_every_screen, tell_the_story
 
 pytest.importorskip("tomnet.explorer.app", reason="the extra `explore` is missing", exc_type=ImportError)
 
@@ -11,6 +11,7 @@ pytest.importorskip("tomnet.explorer.app", reason="the extra `explore` is missin
 # --- Sharing
 
 
+@on_every_screen
 def test_the_address_holds_the_whole_scene(browser, page):
     page.select_option("#scenes", "near")
     page.drag((5, 2), (5, 2))
@@ -63,6 +64,7 @@ def test_an_address_whose_observer_is_not_here_says_so(page):
     assert page.scene == before
 
 
+@on_every_screen
 def test_pictures_are_saved_with_their_colours(page):
     text = page.evaluate("() => tomnet.share.svgText()")
     assert 'fill="rgb(230, 159, 0)"' in text
@@ -117,6 +119,7 @@ def assert_all_named(page):
     assert [role for role, name in met if not name.strip()] == []
 
 
+@on_every_screen
 @pytest.mark.parametrize("scene", ["glimpses", "random", "walls", "out-of-view"])
 def test_everything_has_a_name(page, scene):
     page.select_option("#scenes", scene)
@@ -126,6 +129,7 @@ def test_everything_has_a_name(page, scene):
         assert_all_named(page)
 
 
+@on_every_screen
 @pytest.mark.parametrize("opener", ["share", "as-text", "tour"])
 def test_what_opens_has_names_too(page, opener):
     page.press(f"#{opener}")
@@ -138,6 +142,7 @@ REACHABLE = """() => [...document.querySelectorAll("button, select, input, texta
 FOCUSED = "() => document.activeElement.id || document.activeElement.outerHTML.slice(0, 90)"
 
 
+@on_every_screen
 @pytest.mark.parametrize("scene", ["glimpses", "walls", "out-of-view"])
 def test_everything_is_reached_with_the_tab_key(page, scene):
     page.select_option("#scenes", scene)
@@ -152,6 +157,7 @@ def test_everything_is_reached_with_the_tab_key(page, scene):
         assert set(wanted) - set(reached) == set()
 
 
+@on_every_screen
 def test_tabs_and_choices_are_moved_through_with_arrow_keys(page):
     page.panel("prediction")
     page.focus("input[value=next]")
@@ -165,6 +171,7 @@ def test_tabs_and_choices_are_moved_through_with_arrow_keys(page):
         assert page.is_visible("#level")
 
 
+@on_every_screen
 def test_the_tour_has_five_steps(page):
     page.press("#tour")
     for number in range(1, 6):
@@ -185,7 +192,7 @@ def test_on_a_phone_one_panel_is_on_the_screen_at_a_time(browser, address):
     phone.end("one panel")
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ["desktop", pytest.param("phone", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("scene", ["glimpses", "random", "walls", "out-of-view"])
 def test_in_the_dark(browser, address, size, scene):
     page = Visit(browser, address, size, color_scheme="dark")

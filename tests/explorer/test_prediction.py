@@ -6,7 +6,7 @@ from io import StringIO
 
 import numpy as np
 import pytest
-from explorer.browsing import ANSWERS, COMPILING
+from explorer.browsing import ANSWERS, COMPILING, on_every_screen
 
 from tomnet.world.gridworld import ACTIONS
 
@@ -68,6 +68,7 @@ def test_the_copied_python_draws_the_same_map(page):
         assert field[int(row) * 11 + int(col)][ACTIONS.index(action)] == pytest.approx(float(number), abs=0.0051)
 
 
+@on_every_screen
 def test_every_picture_can_be_drawn(page):
     page.panel("prediction")
     for what in ("field", "successor", "next"):

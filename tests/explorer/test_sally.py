@@ -5,7 +5,7 @@ from io import StringIO
 
 import numpy as np
 import pytest
-from explorer.browsing import COMPILING, Visit, tell_the_story
+from explorer.browsing import COMPILING, Visit, on_every_screen, tell_the_story
 
 from tomnet import zoo
 from tomnet.experiments.registry import EXPERIMENTS
@@ -16,6 +16,7 @@ WATCHER = "explicit-beliefs/mixed"
 ACQUAINTED = "() => tomnet.scene.get().past.length === 4"
 
 
+@on_every_screen
 @pytest.mark.parametrize(("scene", "verdict"), [("out-of-view", "A false belief"), ("in-view", "")])
 def test_sally_and_anne(page, scene, verdict):
     before, after = tell_the_story(page, scene)
