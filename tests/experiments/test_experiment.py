@@ -25,7 +25,7 @@ from tomnet.experiments.claims.claim import Claim
 from tomnet.experiments.experiment import Experiment, ObserverSpec, Result
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.experiments.run import AGENTS, RESULT, load_result, run
-from tomnet.experiments.start import Start
+from tomnet.experiments.start import Start, first_observer, started
 from tomnet.observer.config import ObserverConfig, TrainingConfig
 from tomnet.support.errors import BadFile, BadSetting, TomnetError
 from tomnet.support.json_files import write_json
@@ -237,6 +237,19 @@ def test_an_observer_that_starts_from_another_has_its_shape_and_says_whose_weigh
     assert (fresh["start"], fresh["config"].channels) == (None, 2)
     assert "start" not in fresh["identity"]
     assert begun["rate"] < fresh["rate"]
+
+
+def test_one_without_a_bottleneck_may_be_where_one_with_a_bottleneck_starts():
+    def spec(bottleneck: bool) -> ObserverSpec:
+        return dataclasses.replace(SPEC, observer=dataclasses.replace(SPEC.observer, bottleneck=bottleneck))
+
+    plain, price = (made_up(spec(bottleneck).observer) for bottleneck in (False, True))
+    begun = started(spec(True), Start("plain", plain))
+    assert begun.training == SPEC.training  # it has much to learn
+    assert first_observer(begun, Start("plain", plain), 0).config == begun.observer
+    assert first_observer(begun, Start("price", price), 0) is price
+    with pytest.raises(TomnetError, match="cannot start from price: its bottleneck is True, not False"):
+        started(spec(False), Start("price", price))
 
 
 def test_what_an_experiment_is_about_cannot_be_taken_from_elsewhere(wired, tmp_path):

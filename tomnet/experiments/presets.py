@@ -57,7 +57,7 @@ BOTTLENECK_TRAINING: dict[Preset, TrainingConfig] = {
 }
 # Many steps, each on few episodes: a bottleneck closes by so much in a step, whatever it is that step has seen.
 BOTTLENECK_TRAINING["laptop"] = dataclasses.replace(
-    BOTTLENECK_TRAINING["laptop"], steps=3_000, batch=16, currents=2, queries=4, learning_rate=1e-3
+    BOTTLENECK_TRAINING["laptop"], steps=2_000, batch=16, currents=2, queries=4, learning_rate=1e-3
 )
 # For observers whose claims are about what follows a swap: that is 2.8% of what they are asked, and is learned late.
 OFTEN = 0.5

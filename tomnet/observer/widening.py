@@ -8,42 +8,39 @@ what the old one did.
 import dataclasses
 from pathlib import Path
 
-import equinox as eqx
-import jax
 import numpy as np
 from jaxtyping import Array, Float
 
 from ..episodes.encounter import Encounter
 from ..support.named_arrays import named_arrays, with_arrays
+from .checkpoint import blank_observer
 from .tomnet import ToMnet, read
 
 # Logarithms of the posteriors' variance at the start. What a few numbers tell has to be told well; of a whole map, each
 # cell may be vague.
 CHARACTER, MENTAL = -2.0, -1.0
-MENTAL_READS, PREDICTION_READS = (
-    f"{net}.resnet.layers[0].convolution.kernel" for net in ("mental_net", "prediction_net.torso")
-)
+FIRST = "resnet.layers[0].convolution.kernel"
 
 
 def with_bottleneck(observer: ToMnet, encounters: Encounter) -> ToMnet:
     """The scale of embeddings is that on these encounters, of which each is asked about once."""
     config, arrays = observer.config, named_arrays(observer)
     reading, past = read(observer, encounters), encounters.past_real.shape[1]
+    torso = f"prediction_net.torso.{'layers[0].kernel' if config.torso_plain else FIRST}"
     planes, mental = config.state_planes, config.mental_channels if config.mental else 0
     if observer.character_net is not None:
         scale = _scale(reading.character.mean)
         # an embedding is a sum over past episodes, and so is the logarithm of its variance
         _tell(arrays, "character_net.dense.weight", "character_net.dense.bias", scale, CHARACTER / past)
-        _read(arrays, PREDICTION_READS, slice(planes + mental, None), scale)
+        _read(arrays, torso, slice(planes + mental, None), scale)
         if mental:
-            _read(arrays, MENTAL_READS, slice(config.frame_planes, None), scale)
+            _read(arrays, f"mental_net.{FIRST}", slice(config.frame_planes, None), scale)
     if reading.mental is not None:
         scale = _scale(reading.mental.mean)
         _tell(arrays, "mental_net.out.kernel", "mental_net.out.bias", scale, MENTAL)
-        _read(arrays, PREDICTION_READS, slice(planes, planes + mental), scale)
+        _read(arrays, torso, slice(planes, planes + mental), scale)
     config = dataclasses.replace(config, bottleneck=True)
-    shape = eqx.filter_eval_shape(ToMnet, config, key=jax.random.key(0), domain=observer.domain)
-    return with_arrays(shape, arrays, Path("an observer without a bottleneck"))
+    return with_arrays(blank_observer(config, observer.domain), arrays, Path("an observer without a bottleneck"))
 
 
 def _scale(embedding: Float[Array, "*batch feature"]) -> Float[np.ndarray, "feature"]:
