@@ -255,22 +255,12 @@ def test_every_experiment_can_have_a_card(name):
     assert all(f"| {spec} | smoke |" in card for spec in zoo.observer_names(name))
 
 
-# those of deep RL agents met agents that are no longer there, and are to be trained anew; the last was never trained
-WAITING = {
-    "agent-embeddings",
-    "belief-embeddings",
-    "partial-observers",
-}
-SHIPPED = [name for name in EXPERIMENTS if name not in WAITING]
-
-
-def test_observers_that_wait_have_left_nothing_behind(monkeypatch):
+def test_every_experiment_is_pretrained_and_has_its_card(monkeypatch):
     monkeypatch.undo()
-    assert {name for name in EXPERIMENTS if zoo.available(name)} == {*SHIPPED}
-    assert {name for name in EXPERIMENTS if zoo.card(name).parent.exists()} == {*SHIPPED}
+    assert all(zoo.available(name) and zoo.card(name).exists() for name in EXPERIMENTS)
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", EXPERIMENTS)
 def test_what_ships_loads_and_knows_where_it_comes_from(name, monkeypatch):
     monkeypatch.undo()
     for spec, about in zoo.about(name).items():
@@ -279,7 +269,7 @@ def test_what_ships_loads_and_knows_where_it_comes_from(name, monkeypatch):
     check_agents(EXPERIMENTS[name], zoo.about(name))  # and met the agents that ship
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", EXPERIMENTS)
 def test_the_card_that_ships_is_that_of_the_observers_that_ship(name, monkeypatch):
     monkeypatch.undo()
     shown, card = hand_made(name), zoo.card(name).read_text()
@@ -290,7 +280,7 @@ def test_the_card_that_ships_is_that_of_the_observers_that_ship(name, monkeypatc
     assert [claim.id for claim in shown.claims if claim.decided_by not in card] == []  # decided as the code decides now
 
 
-@pytest.mark.parametrize("name", [*SHIPPED, zoo.AGENTS])
+@pytest.mark.parametrize("name", [*EXPERIMENTS, zoo.AGENTS])
 def test_every_claim_that_a_card_names_leads_to_the_ledger(name, monkeypatch):
     monkeypatch.undo()
     card = zoo.card(name) if name in EXPERIMENTS else zoo.agents_card()

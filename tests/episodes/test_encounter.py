@@ -98,13 +98,6 @@ def played_apart():
     return encounters(spec, agents=200, currents=6, queries=2, oversampled=oversampled)
 
 
-@pytest.fixture(scope="module")
-def asked_early():
-    """Times 0 and 1 three times as often as the others."""
-    often = Oversampled(later_episodes, lambda *_: jnp.float32(1), lambda _: jnp.where(jnp.arange(TIME) < 2, 3.0, 1.0))
-    return encounters(EncounterSpec(0, 1, query_at_start=False), agents=500, currents=2, queries=4, oversampled=often)
-
-
 # --- Several current episodes that share an agent's past
 
 
@@ -164,17 +157,6 @@ def test_queries_come_evenly_over_the_episode_each_from_a_part_of_its_own(asked_
     assert all(within(share, 1 / LENGTH, 1 / LENGTH, times.size) for share in shares)
     assert (times.min((0, 1)) == [0, 2, 4]).all()  # thirds of seven steps
     assert (times.max((0, 1)) == [2, 4, 6]).all()
-
-
-def test_times_that_matter_more_are_asked_about_more_often_and_the_others_as_much_as_before(asked_early):
-    times, all_in_all = asked_early.query.agent_cell, LENGTH + 2 * 2
-    shares = np.bincount(times.ravel()) / times.size
-    assert len(shares) == LENGTH
-    for time, share in enumerate(shares):
-        expected = (3 if time < 2 else 1) / all_in_all
-        assert within(share, expected, expected, times.size)
-    # so often asked about and counted for so much, a time has the weight of one among all steps of its episode
-    assert np.allclose(asked_early.weight, all_in_all / LENGTH)
 
 
 def test_the_current_episode_is_seen_up_to_the_last_query(asked_at_many_times):

@@ -11,7 +11,7 @@ from helpers import within
 
 from tomnet.agents.random_policy import RandomSpecies
 from tomnet.episodes.episode import NONE, Episode
-from tomnet.episodes.importance import swap_weight, times_asked
+from tomnet.episodes.importance import swap_weight
 from tomnet.episodes.rollout import play
 from tomnet.world.gridworld import World
 
@@ -54,14 +54,6 @@ def test_a_coin_whose_outcome_the_episode_does_not_show_changes_no_weight():
     assert (weights(episode([1, 0, 2], length=EATEN_AT + 1)) == 1).all()
     never = eqx.tree_at(lambda e: e.consumed, episode([0, 1, 2]), jnp.full(7, NONE))
     assert (weights(never) == 1).all()
-
-
-def test_the_steps_that_follow_the_subgoal_are_asked_about_more_often():
-    assert times_asked(episode([1, 0, 2]), SUBGOAL, 4.0)[:5].tolist() == [1, 1, 1, 4, 4]
-    never = eqx.tree_at(lambda e: e.consumed, episode([0, 1, 2]), jnp.full(7, NONE))
-    unseen = episode([1, 0, 2], length=EATEN_AT)
-    for one in (never, unseen):
-        assert (times_asked(one, SUBGOAL, 4.0) == 1).all()
 
 
 @pytest.fixture(scope="module")

@@ -284,8 +284,6 @@ def test_current_episodes_that_do_not_divide_a_batch_are_refused(currents):
         ({"queries": 0}, "queries = 0: must be above 0"),
         ({"swap_probability": 0.0}, "swap_probability = 0.0: must lie between 0 and 1"),
         ({"swap_probability": 1.0}, "swap_probability = 1.0: must lie between 0 and 1"),
-        ({"after_subgoal": 0.0}, "after_subgoal = 0.0: must be above 0"),
-        ({"after_subgoal": 4.0}, "after_subgoal = 4.0: goes with a swap_probability"),
     ],
 )
 def test_settings_without_a_meaning_are_refused(changed, why):

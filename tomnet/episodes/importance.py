@@ -3,9 +3,6 @@
 A swap is what an observer of false beliefs must learn from, and most episodes have none. Where swaps are drawn more
 often, a query that comes before the coin is tossed is weighted by how much more, or less, likely its outcome is in the
 world as it is. A query after that is about a future that no longer depends on the coin, and counts as it is.
-
-What an agent does right after a swap shows what it believes; once it has looked around, it knows. Those few steps may
-be asked about more often than others.
 """
 
 from math import factorial
@@ -15,16 +12,6 @@ from jaxtyping import Array, Float, Int
 
 from ..world.gridworld import World
 from .episode import Episode
-
-FOLLOWING = 8  # steps after the subgoal; few agents need longer to see what became of the rest
-
-
-def times_asked(episode: Episode, subgoal: int, after_subgoal: float) -> Float[Array, "time"]:
-    """How often each time is asked about, beside any other: `after_subgoal` in the steps that follow the subgoal."""
-    time = jnp.arange(episode.actions.shape[0])
-    eaten = (episode.consumed == subgoal) & (time < episode.length)
-    since = time - jnp.argmax(eaten)
-    return jnp.where(eaten.any() & (since > 0) & (since <= FOLLOWING), after_subgoal, 1.0)
 
 
 def swap_weight(episode: Episode, time: Int[Array, ""], world: World, swap_probability: float) -> Float[Array, ""]:

@@ -22,17 +22,12 @@ Play = Callable[[Array, Any, int], Episode | EpisodeWithBeliefs]
 Weigh = Callable[[Episode, Int[Array, ""]], Float[Array, ""]]
 """`(episode, time) -> how much a query at that time counts`, where such episodes are drawn too often or too seldom."""
 
-TimesAsked = Callable[[Episode], Float[Array, "time"]]
-"""`episode -> how often each of its times is asked about`, beside any other."""
-
 
 class Oversampled(NamedTuple):
-    """Current episodes played apart from the past ones, in which something rare happens more often than it does; where
-    some of their times matter more, these are asked about more often."""
+    """Current episodes played apart from the past ones, in which something rare happens more often than it does."""
 
     play: Play
     weigh: Weigh
-    times_asked: TimesAsked | None = None
 
 
 def draw_encounters(
@@ -186,16 +181,15 @@ def _ask(
     asked about, the answers, and how much each counts."""
     time_key, query_key, recent_key = keys
     current, beliefs = _episodes(told), told.beliefs if isinstance(told, EpisodeWithBeliefs) else None
-    times_asked, counts = None if oversampled is None else oversampled.times_asked, 1.0
     if encounter_spec.query_at_start:
         query_times, recent = jnp.zeros(1, jnp.int32), None
     else:
-        query_times, counts = _query_times(time_key, current, queries, times_asked)
+        query_times = _query_times(time_key, current, queries)
         recent = encounter_spec.current_view(recent_key, current.until(query_times[-1]))
 
     def ask(key, time):
         query = encounter_spec.current_view(key, current.at(time)).first_state()
-        weight = None if oversampled is None else counts * oversampled.weigh(current, time)
+        weight = None if oversampled is None else oversampled.weigh(current, time)
         return query, targets_from(current, time, beliefs), weight
 
     if queries == 1:
@@ -203,19 +197,9 @@ def _ask(
     return recent, query_times, *jax.vmap(ask)(jax.random.split(query_key, queries), query_times)
 
 
-def _query_times(
-    key: Key[Scalar, ""], episode: Episode, queries: int, times_asked: TimesAsked | None
-) -> tuple[Int[Array, "query"], Float[Array, ""] | float]:
+def _query_times(key: Key[Scalar, ""], episode: Episode, queries: int) -> Int[Array, "query"]:
     """Times drawn evenly over the episode, one from each of as many equal parts: all of them together are uniform, and
-    seldom is one asked about twice. An episode with fewer steps than queries needs no rule of its own.
-
-    Where some times are asked about more often, so that an episode has more to ask about than its steps, each query
-    counts for as much more: or a time would be asked about the less the more of the others matter.
-    """
+    seldom is one asked about twice. An episode with fewer steps than queries needs no rule of its own."""
     share = (jnp.arange(queries) + jax.random.uniform(key, (queries,))) / queries
-    last = episode.length - 1  # in float32 the share may round up to 1
-    if times_asked is None:
-        return jnp.minimum(share * episode.length, last.astype(jnp.float32)).astype(jnp.int32), 1.0
-    up_to = jnp.cumsum(jnp.where(jnp.arange(episode.actions.shape[0]) <= last, times_asked(episode), 0.0))
-    times = jnp.searchsorted(up_to, share * up_to[-1], side="right")
-    return jnp.minimum(times, last).astype(jnp.int32), up_to[-1] / episode.length
+    last = (episode.length - 1).astype(jnp.float32)  # in float32 the share may round up to 1
+    return jnp.minimum(share * episode.length, last).astype(jnp.int32)

@@ -10,7 +10,7 @@ from jaxtyping import Array, Key, Scalar
 
 from ..agents.species import Species
 from ..episodes.encounter import Encounter, EncounterSpec
-from ..episodes.importance import swap_weight, times_asked
+from ..episodes.importance import swap_weight
 from ..episodes.rollout import play, play_with_beliefs
 from ..episodes.sampling import Oversampled, Play, draw_encounters
 from ..observer.config import ObserverConfig, TrainingConfig
@@ -110,13 +110,12 @@ class ObserverSpec:
         return play_with_beliefs(world) if self.species.beliefs else play(world, self.steps)
 
     def _oversampled(self) -> Oversampled | None:
-        probability, after_subgoal = self.training.swap_probability, self.training.after_subgoal
+        probability = self.training.swap_probability
         if probability is None:
             return None
         often = dataclasses.replace(self.world, swap_probability=probability)
         weigh = partial(swap_weight, world=self.world, swap_probability=probability)
-        ask = partial(times_asked, subgoal=self.world.objects, after_subgoal=after_subgoal)
-        return Oversampled(self._play(often), weigh, None if after_subgoal == 1 else ask)
+        return Oversampled(self._play(often), weigh)
 
 
 Tables = TypeVar("Tables")

@@ -95,7 +95,6 @@ class TrainingConfig:
     currents: int = 1  # current episodes of an agent, which share its past
     queries: int = 1  # about each current episode, at times of their own
     swap_probability: float | None = None  # in current episodes, weighted back; None: as the world has it
-    after_subgoal: float = 1.0  # how often the first steps after it are asked about, beside any others
     reduction: Reduction = "sum"  # of a head's losses over objects and discounts
     learning_rate: float = 1e-3
     chunk: int = 20  # steps between two looks at the clock, the loss and the checkpoint
@@ -116,11 +115,6 @@ class TrainingConfig:
         if self.swap_probability is not None and not 0 < self.swap_probability < 1:
             why = "must lie between 0 and 1: what the world may do, swap or not, must stay possible"
             raise BadSetting("TrainingConfig.swap_probability", self.swap_probability, why)
-        if not 0 < self.after_subgoal < float("inf"):
-            raise BadSetting("TrainingConfig.after_subgoal", self.after_subgoal, "must be above 0")
-        if self.after_subgoal != 1 and self.swap_probability is None:
-            why = "goes with a swap_probability: it is there for what follows a swap"
-            raise BadSetting("TrainingConfig.after_subgoal", self.after_subgoal, why)
         if self.reduction not in get_args(Reduction):
             raise BadSetting("TrainingConfig.reduction", repr(self.reduction), "must be 'sum' or 'mean'")
 
