@@ -3,15 +3,18 @@
 import pytest
 
 import tomnet
+from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.observer.domain import Domain
 from tomnet.zoo import names
+
+DEEP = tuple(name for name, experiment in EXPERIMENTS.items() if experiment.section in ("3.3", "3.4", "3.5"))
 
 
 @pytest.mark.parametrize("name", names())
 def test_every_pretrained_observer_says_what_it_met(name):
     domain = tomnet.load(name).domain
     assert domain is not None
-    deep = name.startswith(("deep-rl-agents", "false-beliefs", "unseen-swaps", "explicit-beliefs"))
+    deep = name.startswith(DEEP)
     subgoal, most_walls = (True, 66) if deep else (False, 44)
     assert (domain.objects, domain.subgoal, domain.swaps, domain.most_walls) == (
         4,
