@@ -19,8 +19,8 @@ from tomnet.episodes.store import load_episodes, save_episodes
 from tomnet.experiments.ceiling import Ceiling, read_ceiling, save_ceiling
 from tomnet.experiments.run import load_result
 from tomnet.fit.dataset import schema_of
+from tomnet.fit.fitted_observer import FittedObserver, load_fitted, save_fitted
 from tomnet.fit.inverse_planner import InversePlanner
-from tomnet.fit.observer import FittedObserver, load_fitted, save_fitted
 from tomnet.fit.steps import StepModel
 from tomnet.fit.tomnet_observer import ToMnetObserver
 from tomnet.observer.checkpoint import load_observer, load_state, save_observer, save_state

@@ -18,8 +18,8 @@ from tomnet.figures.fit import panels
 from tomnet.figures.panels import compose_all
 from tomnet.fit import run as fit_run
 from tomnet.fit.dataset import make_dataset
-from tomnet.fit.observer import _current, load_fitted
-from tomnet.fit.observers import Asked, ask_all
+from tomnet.fit.fitted_observer import _current, load_fitted
+from tomnet.fit.observer_protocol import Asked, ask_all
 from tomnet.fit.remarks import remarks_before
 from tomnet.fit.result import load_fit
 from tomnet.fit.run import fit

@@ -14,7 +14,7 @@ from .console import print_claims, print_json, print_table
 
 if TYPE_CHECKING:
     from ..experiments.experiment import Experiment, Result
-    from ..experiments.start import Start
+    from ..experiments.warm_start import Start
 
 FEWEST_AGENTS = 20  # with fewer, some of the groups that an evaluation compares are empty
 MOST_AGENTS = 10_000  # twenty times what most published numbers rest on; all are in memory at once
@@ -123,7 +123,7 @@ def _starts(name: str, observers: list[str]) -> "dict[str, Start]":
     """What each observer starts from: the one of its own name, of an experiment that was named; or all from one."""
     from .. import zoo
     from ..experiments.registry import EXPERIMENTS
-    from ..experiments.start import Start
+    from ..experiments.warm_start import Start
 
     if name in EXPERIMENTS:
         known = zoo.load(name)

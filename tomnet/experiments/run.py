@@ -21,7 +21,7 @@ from ..support.typed_json import Misfit
 from .beside_ceiling import beside_ceiling, stored_ceiling
 from .experiment import ANY_PRESET, PRESETS, Experiment, ObserverSpec, Preset, Result
 from .registry import find
-from .start import Start, first_observer, started
+from .warm_start import Start, first_observer, started
 
 RESULT = "result.json"
 AGENTS = {"smoke": 40, "laptop": 500, "full": 1000}

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float, Int
 from ..experiments.analysis.statistics import Estimate, mean_interval
 from ..recordings.recording import UNKNOWN
 from .dataset import QUERIES, Dataset
-from .observers import Asked, Observer, ask_all
+from .observer_protocol import Asked, Observer, ask_all
 
 LEVELS = (0, 1, 2, 5, 10, 20, 50)  # of N_past
 MOST_ASKED = 2000

@@ -30,7 +30,7 @@ from .domain import FitDomain
 from .inverse_planner import InversePlanner
 from .mixture import Mixture, Weights
 from .network_observer import NetworkObserver
-from .observers import Asked, NeuralObserver, Observer
+from .observer_protocol import Asked, NeuralObserver, Observer
 from .steps import StepModel
 from .tomnet_observer import ToMnetObserver
 
