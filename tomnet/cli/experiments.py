@@ -212,10 +212,11 @@ def measure(experiment: "Experiment", model: Path | None, agents: int | None, se
     elif (file := zoo.observer_in(model)) is None:
         loaded = zoo.load_run(model, experiment.name)
     else:
-        observer, about = zoo.read(file, experiment.name)
-        alone = zoo.observer_names(experiment.name) == [about["observer"]]
-        loaded = ({} if alone else zoo.load_all(experiment.name)) | {about["observer"]: (observer, about)}
-    check_agents(experiment, {name: about for name, (_, about) in loaded.items()})
+        observer, description = zoo.read(file, experiment.name)
+        alone = zoo.observer_names(experiment.name) == [description.observer]
+        others = {} if alone else zoo.load_all(experiment.name)
+        loaded = others | {description.observer: (observer, description)}
+    check_agents(experiment, {name: description for name, (_, description) in loaded.items()})
     observers = {name: observer for name, (observer, _) in loaded.items()}
-    preset = " and ".join(sorted({about["preset"] for _, about in loaded.values()}))
+    preset = " and ".join(sorted({description.preset for _, description in loaded.values()}))
     return evaluate(experiment, observers, preset=preset, agents=agents, seed=seed)

@@ -24,14 +24,14 @@ def blank_observer(config: ObserverConfig, domain: Domain | None = None) -> ToMn
     return eqx.filter_eval_shape(lambda: ToMnet(config, key=jax.random.key(0), domain=domain))
 
 
-def save_observer(path: Path, observer: ToMnet, about: dict, dtype=np.float32) -> None:
+def save_observer(path: Path, observer: ToMnet, about: dict[str, Any], dtype=np.float32) -> None:
     """Weights and architecture, with `about`: what it was trained on, how, for how long."""
     arrays = {name: array.astype(dtype) for name, array in named_arrays(observer).items()}
     header = {"config": plain(observer.config), "about": about}
     save_arrays(path, arrays, header, format=OBSERVER_FORMAT, version=VERSION)
 
 
-def load_observer(path: Path) -> tuple[ToMnet, dict]:
+def load_observer(path: Path) -> tuple[ToMnet, dict[str, Any]]:
     """The observer and what it says about itself."""
     arrays, header = load_arrays(path, OBSERVER_FORMAT, VERSION)
     try:
