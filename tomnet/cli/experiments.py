@@ -158,7 +158,7 @@ class Evaluate:
             write_json(self.out / RESULT, result)
             save_figures(result, self.out / "figures")
         if self.json:
-            from ..report.page import summary
+            from ..report.results_file import summary
 
             print_json(summary([result]))
         else:
