@@ -42,7 +42,7 @@ def main() -> None:
 
 def measure(folder: Path, agents: int, episodes: int, seed: int, fold: int, **how: Any) -> dict[str, Any]:
     from tomnet.fit.dataset import make_dataset
-    from tomnet.fit.observer import NAMES, load_fitted
+    from tomnet.fit.fitted_observer import NAMES, load_fitted
     from tomnet.fit.run import fit
     from tomnet.fit.scores import say
     from tomnet.fit.split import make_split

@@ -12,12 +12,14 @@ from tomnet.episodes.encounter import Encounter
 from tomnet.episodes.episode import NONE, Episode, QueryState, Snapshot
 from tomnet.episodes.history import History
 from tomnet.episodes.targets import Targets
+from tomnet.experiments.description import Description
 from tomnet.experiments.experiment import Preset
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.observer.checkpoint import blank_observer
 from tomnet.observer.config import ObserverConfig
 from tomnet.observer.domain import Domain
 from tomnet.observer.tomnet import ToMnet
+from tomnet.support.typed_json import from_json
 from tomnet.world import gridworld, levels
 from tomnet.world.gridworld import World
 
@@ -128,6 +130,11 @@ def says(experiment: str, observer: str, preset: Preset = "smoke", **more) -> di
     specs = {each.name: each for each in EXPERIMENTS[experiment].specs(preset)}
     told = {"experiment": experiment, "observer": observer, "preset": preset, "populations": {}}
     return told | {"met": specs[observer].met} | more
+
+
+def described(experiment: str, observer: str, preset: Preset = "smoke", **more) -> Description:
+    """The same, as it is read."""
+    return from_json(Description, says(experiment, observer, preset, **more))
 
 
 def made_up(config: ObserverConfig, seed: int = 0, domain: Domain | None = None) -> ToMnet:

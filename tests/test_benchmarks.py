@@ -10,7 +10,7 @@ import pytest
 
 import tomnet
 from tomnet.fit.dataset import make_dataset
-from tomnet.fit.observers import ask_all
+from tomnet.fit.observer_protocol import ask_all
 from tomnet.fit.scores import Said
 from tomnet.recordings.folder import read_recordings
 from tomnet.support import cpu

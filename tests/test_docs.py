@@ -1,6 +1,5 @@
 """What the docs say is so: the tutorial runs, and the tables are those that the code writes."""
 
-import json
 import re
 import textwrap
 from pathlib import Path
@@ -13,8 +12,9 @@ from tomnet.cards.overview import page
 from tomnet.cli import main as cli
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.recordings.text import parse_text
-from tomnet.report.page import summary
 from tomnet.report.results import readme_with
+from tomnet.report.results_file import Results, summary
+from tomnet.support.typed_json import from_json
 from tomnet.zoo import home, names
 
 ROOT = Path(tomnet.__file__).parents[1]
@@ -47,7 +47,7 @@ def test_the_readme_prints_what_it_says(capsys):
 
 def test_the_readme_is_short_enough_to_be_read_and_stays_so_when_nothing_waits():
     readme = (ROOT / "README.md").read_text()
-    results = json.loads(json.dumps(summary([hand_made(name) for name in EXPERIMENTS])))
+    results = from_json(Results, summary([hand_made(name) for name in EXPERIMENTS]))
     for words in (readme, readme_with(results, readme, "docs/results.md")):
         assert len(words.split()) <= README_WORDS
 

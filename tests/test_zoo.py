@@ -9,7 +9,7 @@ import pytest
 from agents.small import made_up_population
 from figures.hand_made import hand_made, heads
 from figures.hand_made_agents import performance, tables
-from helpers import made_up, says
+from helpers import described, made_up, says
 
 from tomnet import zoo
 from tomnet.agents.population import CONDITIONS, save_population
@@ -68,7 +68,7 @@ def test_a_run_is_adopted_whole(run_folder, observers):
     adopt.main(["observers", str(run_folder), NAME])
     assert zoo.available(NAME)
     assert eqx.tree_equal(jax.tree.leaves(dict(zoo.load(NAME))), jax.tree.leaves(observers))
-    assert {spec: about["command"] for spec, about in zoo.about(NAME).items()} == dict.fromkeys(
+    assert {spec: about.command for spec, about in zoo.about(NAME).items()} == dict.fromkeys(
         OBSERVERS, ABOUT["command"]
     )
 
@@ -116,7 +116,9 @@ def met_with(**changed) -> dict:
         (ABOUT | {"observer": "8d"}, "the observer '8d', not '2d'"),
         (ABOUT | {"observer": "2d", "experiment": "greedy-agents"}, "greedy-agents/2d, not of goal-inference"),
         (ABOUT | {"observer": "9d"}, "goal-inference/9d, not of goal-inference"),
-        ({}, "does not describe an observer"),
+        ({}, "does not describe an observer of an experiment: experiment is missing$"),
+        (ABOUT | {"preset": "huge"}, "preset should be one of smoke, laptop, full, not 'huge'$"),
+        (ABOUT | {"populations": ["5x5"]}, r"populations should be a table, not \['5x5'\]$"),
         (
             ABOUT | {"met": ABOUT["met"] | {"reuse": 1, "steps": 3}},
             "of preset smoke: steps is 3, not nothing; reuse is 1",
@@ -151,17 +153,16 @@ def test_a_card_says_what_was_trained_and_what_was_measured(run_folder):
 
 @pytest.mark.parametrize(("commit", "said"), [("abc", False), ("abc-dirty", True), (None, False)])
 def test_a_card_says_what_it_means_that_a_commit_is_dirty(commit, said, observers):
-    about = ABOUT | {"environment": ABOUT["environment"] | {"commit": commit}}
-    card = compose_card(
-        EXPERIMENTS[NAME], {name: (one, about | {"observer": name}) for name, one in observers.items()}, result()
-    )
+    environment = ABOUT["environment"] | {"commit": commit}
+    known = {name: (one, described(NAME, name, environment=environment)) for name, one in observers.items()}
+    card = compose_card(EXPERIMENTS[NAME], known, result())
     assert ("changes that were not committed" in card) is said
 
 
 def made_up_card(name: str, shown: Result | None = None) -> str:
     """The card of an experiment whose observers know nothing."""
     specs = EXPERIMENTS[name].specs("smoke")
-    observers = {spec.name: (made_up(spec.observer), {"preset": "smoke"}) for spec in specs}
+    observers = {spec.name: (made_up(spec.observer), described(name, spec.name)) for spec in specs}
     return compose_card(EXPERIMENTS[name], observers, shown or hand_made(name))
 
 
@@ -243,8 +244,8 @@ def test_a_card_says_what_a_bottleneck_costs_and_what_a_predicted_belief_is():
 
 def test_a_card_counts_queries_where_there_were_several_about_an_episode():
     for about in ({"encounters": 12_345}, {"encounters": 12_345, "queries": 12_345}):
-        assert encounters_text(about) == "12,345"
-    assert encounters_text({"encounters": 1_000, "queries": 8_000}) == "1,000, 8,000 queries"
+        assert encounters_text(described(NAME, "2d", **about)) == "12,345"
+    assert encounters_text(described(NAME, "2d", encounters=1_000, queries=8_000)) == "1,000, 8,000 queries"
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -264,8 +265,9 @@ def test_every_experiment_is_pretrained_and_has_its_card(monkeypatch):
 def test_what_ships_loads_and_knows_where_it_comes_from(name, monkeypatch):
     monkeypatch.undo()
     for spec, about in zoo.about(name).items():
-        assert about["command"].startswith(f"tomnet run {zoo.home(name, spec)} ")
-        assert about["encounters"] > 0
+        assert about.command is not None
+        assert about.command.startswith(f"tomnet run {zoo.home(name, spec)} ")
+        assert about.encounters > 0
     check_agents(EXPERIMENTS[name], zoo.about(name))  # and met the agents that ship
 
 

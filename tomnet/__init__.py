@@ -42,7 +42,7 @@ if TYPE_CHECKING:  # for editors and type checkers, which cannot follow `__getat
     from .episodes.predictions import Predictions as Predictions
     from .episodes.predictions import Probabilities as Probabilities
     from .experiments.registry import titles as experiments
-    from .fit.observer import load_fitted as load_fitted
+    from .fit.fitted_observer import load_fitted as load_fitted
     from .ideal.inverse_planning import InversePlanner as InversePlanner
     from .observer.config import ObserverConfig as ObserverConfig
     from .observer.config import TrainingConfig as TrainingConfig
@@ -85,7 +85,7 @@ PUBLIC = {
     "tomnet.observer.tomnet": ("ToMnet",),
     "tomnet.observer.training": ("train",),
     "tomnet.ideal.inverse_planning": ("InversePlanner",),
-    "tomnet.fit.observer": ("load_fitted",),
+    "tomnet.fit.fitted_observer": ("load_fitted",),
     "tomnet.support.errors": ("TomnetError",),
     "tomnet.support.warn": ("BeyondTraining",),
 }

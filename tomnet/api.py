@@ -25,7 +25,7 @@ from .episodes.episode import Episode, QueryState
 from .episodes.faults import arrays_of, find_blocked, find_fault
 from .episodes.history import History
 from .episodes.predictions import Probabilities
-from .fit.observer import FittedAgent, FittedObserver, is_fitted, load_fitted
+from .fit.fitted_observer import FittedAgent, FittedObserver, is_fitted, load_fitted
 from .observer.tomnet import ToMnet, ask
 from .recordings.recording import Recording
 from .support.errors import BadSetting, TomnetError

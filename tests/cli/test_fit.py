@@ -8,7 +8,7 @@ from fit.small import random_walks, two_kinds
 
 from tomnet.cli.fit import told_start
 from tomnet.experiments.analysis.statistics import Estimate
-from tomnet.fit.observer import load_fitted
+from tomnet.fit.fitted_observer import load_fitted
 from tomnet.fit.result import Started
 from tomnet.fit.training import FitTraining
 from tomnet.recordings.folder import write_recordings

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from experiments.minds_small import save_populations
 from figures.hand_made import hand_made
-from helpers import made_up, says
+from helpers import described, made_up, says
 
 from tomnet.agents.population import load_condition
 from tomnet.cli import main as cli
@@ -251,9 +251,13 @@ def test_an_observer_is_not_evaluated_beside_other_agents(refusal, other_agents,
 
 
 def test_an_observer_is_evaluated_beside_the_agents_it_met(other_agents, here):
-    check_agents(EXPERIMENTS["agent-embeddings"], {"bottleneck": {"populations": other_agents}})
+    def check(met):
+        name = "agent-embeddings"
+        check_agents(EXPERIMENTS[name], {"bottleneck": described(name, "bottleneck", populations=met)})
+
+    check(other_agents)
     with pytest.raises(OtherAgents, match=REFUSED):
-        check_agents(EXPERIMENTS["agent-embeddings"], {"bottleneck": {"populations": other_agents | {"5x5": None}}})
+        check(other_agents | {"5x5": "another"})
 
 
 def test_in_the_report_an_observer_of_other_agents_waits(tomnet, evaluated, other_agents, here, monkeypatch):

@@ -1,7 +1,6 @@
 """A stored ceiling stands beside the claims that it is about, in their own units, and nowhere else."""
 
 import dataclasses
-import json
 
 import pytest
 from experiments.minds_small import save_populations
@@ -17,10 +16,12 @@ from tomnet.experiments.ceiling import MIXED_POPULATION, THREE_SPECIES, Ceiling,
 from tomnet.experiments.claims.claim import beside
 from tomnet.experiments.experiment import Result
 from tomnet.experiments.registry import EXPERIMENTS
-from tomnet.report.page import build_report, summary
+from tomnet.report.page import build_report
 from tomnet.report.results import results_markdown
+from tomnet.report.results_file import Results, summary
 from tomnet.support.errors import BadFile
 from tomnet.support.json_files import write_json
+from tomnet.support.typed_json import from_json
 
 MEANS = {
     (THREE_SPECIES, "action"): 1.12,
@@ -79,7 +80,7 @@ def test_it_is_told_in_the_report_on_the_page_and_on_the_card(tmp_path):
     told = "the ceiling, one who has these networks at hand: 0.980"
     assert told in build_report([result], tmp_path).read_text()
     assert f"- {told}\n- one who has the training networks at hand: 0.980\n" in results_markdown(
-        json.loads(json.dumps(summary([result])))
+        from_json(Results, summary([result]))
     )
     assert told in claims_table(result)
     assert "ceiling" not in claims_table(hand_made("explicit-beliefs"))

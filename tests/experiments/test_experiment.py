@@ -25,7 +25,7 @@ from tomnet.experiments.claims.claim import Claim
 from tomnet.experiments.experiment import Experiment, ObserverSpec, Result
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.experiments.run import AGENTS, RESULT, load_result, run
-from tomnet.experiments.start import Start, first_observer, started
+from tomnet.experiments.warm_start import Start, first_observer, started
 from tomnet.observer.config import ObserverConfig, TrainingConfig
 from tomnet.support.errors import BadFile, BadSetting, TomnetError
 from tomnet.support.json_files import write_json

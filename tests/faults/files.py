@@ -19,14 +19,14 @@ from tomnet.episodes.store import load_episodes, save_episodes
 from tomnet.experiments.ceiling import Ceiling, read_ceiling, save_ceiling
 from tomnet.experiments.run import load_result
 from tomnet.fit.dataset import schema_of
+from tomnet.fit.fitted_observer import FittedObserver, load_fitted, save_fitted
 from tomnet.fit.inverse_planner import InversePlanner
-from tomnet.fit.observer import FittedObserver, load_fitted, save_fitted
 from tomnet.fit.steps import StepModel
 from tomnet.fit.tomnet_observer import ToMnetObserver
 from tomnet.observer.checkpoint import load_observer, load_state, save_observer, save_state
 from tomnet.observer.config import ObserverConfig
 from tomnet.recordings.folder import read_recordings, write_recordings
-from tomnet.report.results import read_results
+from tomnet.report.results_file import read_results
 from tomnet.support.array_files import load_arrays, save_arrays
 from tomnet.support.json_files import append_jsonl, truncate_jsonl, write_json
 from tomnet.support.run_folder import CONFIG, METRICS, Run, enter_run, read_run

@@ -8,7 +8,7 @@ from fit.small import two_kinds, walk
 from tomnet.fit.baselines import Favourite, Nearest
 from tomnet.fit.dataset import make_dataset
 from tomnet.fit.inverse_planner import InversePlanner, draws, fit_inverse_planner, particles_of
-from tomnet.fit.observers import Asked, ask_all, together
+from tomnet.fit.observer_protocol import Asked, ask_all, together
 from tomnet.fit.steps import StepModel, fit_steps, nearer
 from tomnet.recordings.text import parse_text
 

@@ -13,7 +13,7 @@ from tomnet.fit.dataset import make_dataset
 from tomnet.fit.features import equally_far, planes_of, table_of, views_of
 from tomnet.fit.network import Network, NetworkConfig
 from tomnet.fit.network_observer import NetworkObserver
-from tomnet.fit.observers import Asked
+from tomnet.fit.observer_protocol import Asked
 from tomnet.fit.symmetry import turned, turned_actions
 from tomnet.fit.training import draw_batch, losses_of, validation_batch
 from tomnet.recordings.text import parse_text

@@ -18,8 +18,8 @@ from tomnet.figures.fit import panels
 from tomnet.figures.panels import compose_all
 from tomnet.fit import run as fit_run
 from tomnet.fit.dataset import make_dataset
-from tomnet.fit.observer import _current, load_fitted
-from tomnet.fit.observers import Asked, ask_all
+from tomnet.fit.fitted_observer import FORMAT, OBSERVER, VERSION, _current, load_fitted
+from tomnet.fit.observer_protocol import Asked, ask_all
 from tomnet.fit.remarks import remarks_before
 from tomnet.fit.result import load_fit
 from tomnet.fit.run import fit
@@ -29,7 +29,8 @@ from tomnet.fit.split import make_split
 from tomnet.recordings.recording import UNKNOWN, Recording
 from tomnet.recordings.scene import Scene
 from tomnet.recordings.text import parse_text
-from tomnet.support.errors import TomnetError
+from tomnet.support.array_files import load_arrays, save_arrays
+from tomnet.support.errors import BadFile, TomnetError
 from tomnet.support.interrupts import Interrupted
 from tomnet.support.typed_json import to_json
 
@@ -115,6 +116,21 @@ def test_a_saved_observer_answers_as_the_one_that_was_measured(fitted, recording
         assert list(answer.outcome.values()) == pytest.approx(expected, abs=1e-5)
         assert sum(answer.action.values()) == pytest.approx(1, abs=1e-5)
     assert answer.successor.array.shape == (3, 3, 6)
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"recommended": "luck"}, ": recommended should be one of network, inverse planner, mixture, not 'luck'"),
+        ({"planner": {"detour_cost": 0.1}}, ": planner.haste is missing"),
+        ({"network": {"width": 3}}, "$"),
+    ],
+)
+def test_a_header_that_describes_no_fitted_observer_is_refused(changes, why, fitted, tmp_path):
+    arrays, header = load_arrays(fitted[0] / OBSERVER, FORMAT, VERSION)
+    save_arrays(tmp_path / OBSERVER, arrays, header | changes, format=FORMAT, version=VERSION)
+    with pytest.raises(BadFile, match=f"describes no fitted observer that this tomnet can build{why}"):
+        load_fitted(tmp_path)
 
 
 def test_nothing_later_than_the_time_asked_about_is_seen(fitted, recordings):

@@ -10,7 +10,7 @@ from helpers import made_up
 from tomnet.observer.checkpoint import OBSERVER_FORMAT, VERSION, load_observer, load_state, save_observer, save_state
 from tomnet.observer.config import ObserverConfig
 from tomnet.support.array_files import load_arrays, save_arrays
-from tomnet.support.errors import BadFile, TomnetError
+from tomnet.support.errors import BadFile
 from tomnet.support.named_arrays import named_arrays
 
 CONFIG = ObserverConfig(
@@ -79,20 +79,24 @@ def test_an_array_of_another_shape_is_refused_by_name(saved):
 
 
 @pytest.mark.parametrize(
-    "config",
+    ("config", "why"),
     [
-        lambda config: config | {"mood": "sunny"},
-        lambda config: config | {"torso_depth": 2},
-        lambda config: config | {"heads": ["mood"]},
-        lambda config: {name: value for name, value in config.items() if name != "mental"},
-        lambda config: {},
+        (lambda config: config | {"mood": "sunny"}, "config.mood is unknown"),
+        (lambda config: config | {"channels": "many"}, "config.channels should be a whole number, not 'many'"),
+        (lambda config: config | {"torso_depth": 2}, "ObserverConfig.torso_depth = 2"),
+        (lambda config: config | {"heads": ["mood"]}, "ObserverConfig.heads = mood"),
+        (
+            lambda config: {name: value for name, value in config.items() if name != "mental"},
+            "config.mental is missing",
+        ),
+        (lambda config: {}, "config.size is missing"),
     ],
-    ids=["a-field-not-known", "a-depth-that-cannot-be", "a-head-not-known", "a-field-missing", "empty"],
+    ids=["a-field-not-known", "a-word", "a-depth-that-cannot-be", "a-head-not-known", "a-field-missing", "empty"],
 )
-def test_a_file_with_a_config_that_cannot_be_built_is_refused_in_one_line(config, saved):
+def test_a_file_with_a_config_that_cannot_be_built_is_refused_by_the_field(config, why, saved):
     """A file from elsewhere, or from a later version, is no reason for a traceback."""
     change(saved, config=config)
-    with pytest.raises(TomnetError):
+    with pytest.raises(BadFile, match=f"describes no observer that this tomnet can build: {why}"):
         load_observer(saved)
 
 

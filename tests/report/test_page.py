@@ -8,7 +8,8 @@ from figures.hand_made import hand_made
 from tomnet.cards.observers import claim_link
 from tomnet.experiments.claims.claim import Claim
 from tomnet.experiments.registry import EXPERIMENTS
-from tomnet.report.page import SIGNS, build_report, environment_of
+from tomnet.report.page import SIGNS, build_report
+from tomnet.report.results_file import environment_of
 
 VOID = {"meta", "img", "br", "hr", "link", "input"}
 

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,25 +9,24 @@ from tomnet.experiments.claims.statements import STATEMENTS
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.figures.measured import measured
 from tomnet.figures.style import NOTHING
-from tomnet.report.page import summary
-from tomnet.report.results import (
-    HEADLINES,
-    read_results,
-    readme_with,
-    results_markdown,
-    slim,
-    summary_table,
-)
+from tomnet.report.results import HEADLINES, readme_with, results_markdown, summary_table
+from tomnet.report.results_file import Results, read_results, slim, summary
 from tomnet.report.seeds import stored_seeds
 from tomnet.support.errors import BadFile, TomnetError
 from tomnet.support.json_files import read_json, write_json
+from tomnet.support.typed_json import from_json
 
 DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.fixture(scope="module")
-def results():
+def plain():
     return json.loads(json.dumps(summary([hand_made(name) for name in EXPERIMENTS])))
+
+
+@pytest.fixture(scope="module")
+def results(plain) -> Results:
+    return from_json(Results, plain)
 
 
 def test_the_page_in_the_docs_is_what_the_command_writes():
@@ -56,11 +56,11 @@ def test_the_docs_have_every_claim_and_no_tables():
 
 def test_every_claim_is_told_with_its_numbers_and_its_rule(results):
     page = results_markdown(results)
-    for id, claim in results["claims"].items():
+    for id, claim in results.claims.items():
         part = page.split(f"\n### {id}\n")[1].split("\n##")[0]
-        for said in (claim["statement"], claim["verdict"], claim["unit"], claim["decided_by"], claim["paper"] or "—"):
+        for said in (claim.statement, claim.verdict, claim.unit, claim.decided_by, claim.paper or "—"):
             assert said in part
-        assert f"**{measured(claim['value'], claim['interval'])}**" in part
+        assert f"**{measured(claim.value, claim.interval)}**" in part
 
 
 def test_who_has_no_theory_of_mind_is_told_beside(results):
@@ -70,8 +70,7 @@ def test_who_has_no_theory_of_mind_is_told_beside(results):
 
 
 def test_claims_that_wait_are_told_without_numbers():
-    results = json.loads(json.dumps(summary([hand_made("goal-inference")], waiting=["false-beliefs"])))
-    page = results_markdown(results)
+    page = results_markdown(from_json(Results, summary([hand_made("goal-inference")], waiting=["false-beliefs"])))
     waiting = EXPERIMENTS["false-beliefs"].claims
     assert f"{len(waiting)} waiting" in page
     assert "Waiting for pretrained observers; `tomnet run false-beliefs` trains your own." in page
@@ -87,7 +86,7 @@ def test_the_table_has_a_line_for_each_experiment(results):
         assert line.startswith(f"| [{', '.join(experiment.figures)}](#{name}) | `tomnet evaluate {name}` | ")
         headline = HEADLINES.get(name, experiment.claims[0])
         assert f"[{headline}](#" in line
-        assert line.endswith(f"| {results['claims'][headline]['decided_by']} |")
+        assert line.endswith(f"| {results.claims[headline].decided_by} |")
     assert set(HEADLINES) <= set(EXPERIMENTS)
 
 
@@ -99,17 +98,19 @@ def test_what_goes_beyond_the_paper_comes_last_and_without_claims(results):
     )
     assert "###" not in last
     assert "partial-observers" not in summary_table(results)
-    assert "partial-observers" not in results_markdown(summary([hand_made("goal-inference")], ["partial-observers"]))
+    assert "partial-observers" not in results_markdown(
+        from_json(Results, summary([hand_made("goal-inference")], ["partial-observers"]))
+    )
 
 
-def test_the_tables_make_no_difference(results):
-    assert results_markdown(slim(results)) == results_markdown(results)
+def test_the_tables_make_no_difference(plain, results):
+    assert results_markdown(from_json(Results, slim(plain))) == results_markdown(results)
 
 
-def test_what_was_not_measured_has_no_number(results):
+def test_what_was_not_measured_has_no_number():
     few = summary([hand_made("goal-inference")])
     few["claims"]["G1"] |= {"value": None, "interval": [None, None]}
-    page = results_markdown(few)
+    page = results_markdown(from_json(Results, few))
     assert "[G1](#g1): **—** share" in page
     assert "random-agents" not in page
 
@@ -117,7 +118,7 @@ def test_what_was_not_measured_has_no_number(results):
 def test_where_experiments_differ_all_of_their_settings_are_told():
     one, other = hand_made("goal-inference"), hand_made("greedy-agents")
     other.environment |= {"agents": 9, "commit": None}
-    page = results_markdown(summary([one, other]))
+    page = results_markdown(from_json(Results, summary([one, other])))
     assert "`--agents 7` (greedy-agents: 9) and `--seed 3`" in page
     assert ", —)." in page
 
@@ -130,12 +131,33 @@ def test_numbers_have_as_many_digits_as_say_something():
 
 
 @pytest.mark.parametrize(
-    "plain", [[], {}, {"claims": [], "experiments": {}, "environment": {}}, {"claims": {"G1": {}}}]
+    ("other", "why"),
+    [
+        ([], "it should be a table"),
+        ({}, "claims is missing"),
+        ({"claims": [], "experiments": {}, "environment": {}}, "claims should be a table"),
+        ({"claims": {"G1": {}}}, "experiments is missing"),
+    ],
 )
-def test_other_json_is_refused(plain, tmp_path):
-    write_json(tmp_path / "other.json", plain)
-    with pytest.raises(BadFile, match="holds no results"):
+def test_other_json_is_refused(other, why, tmp_path):
+    write_json(tmp_path / "other.json", other)
+    with pytest.raises(BadFile, match=f"holds no results: {why}"):
         read_results(tmp_path / "other.json")
+
+
+@pytest.mark.parametrize(
+    ("id", "changed", "why"),
+    [
+        ("G1", {"verdict": "maybe"}, "claims.G1.verdict should be one of reproduced, partly, not reproduced"),
+        ("G1", {"interval": [0.5]}, "claims.G1.interval should be 2 items"),
+        ("G1", {"mood": "sunny"}, "claims.G1.mood is unknown"),
+        ("D1", {"ceiling": {"nobody": 1.0}}, "claims.D1.ceiling.nobody should be one of agent, held out, training"),
+    ],
+)
+def test_a_claim_that_does_not_fit_is_named(id, changed, why, plain, tmp_path):
+    write_json(tmp_path / "odd.json", {**plain, "claims": plain["claims"] | {id: plain["claims"][id] | changed}})
+    with pytest.raises(BadFile, match=f"odd.json: holds no results: {why}"):
+        read_results(tmp_path / "odd.json")
 
 
 @pytest.mark.parametrize(
@@ -150,5 +172,5 @@ def test_other_json_is_refused(plain, tmp_path):
     ],
 )
 def test_the_page_says_how_many_agents_were_met_and_where_others(results, agents, told):
-    page = results_markdown({**results, "environment": {**results["environment"], "agents": agents, "seed": 1}})
+    page = results_markdown(replace(results, environment=results.environment | {"agents": agents, "seed": 1}))
     assert f"never met, with {told}\n" in page

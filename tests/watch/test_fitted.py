@@ -10,7 +10,7 @@ from fit.small import random_walks, two_kinds
 from helpers import made_up
 
 from tomnet.fit.dataset import schema_of
-from tomnet.fit.observer import load_fitted
+from tomnet.fit.fitted_observer import load_fitted
 from tomnet.fit.run import fit
 from tomnet.fit.tomnet_observer import ToMnetObserver
 from tomnet.observer.config import ObserverConfig

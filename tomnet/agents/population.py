@@ -23,10 +23,12 @@ from ..support.identity import plain
 from ..support.mesh import whole
 from ..support.named_arrays import named_arrays, with_arrays
 from ..support.trees import on_device, on_host, pick
+from ..support.typed_json import from_json, to_json
 from ..support.zoo_folder import zoo_folder
 from .actor_critic import DeepAgent, Network, NetworkConfig, Senses
 
 FORMAT, VERSION = "tomnet agents", 3
+NO_POPULATION = "its header describes no population that this tomnet can build"
 STORED = ml_dtypes.bfloat16
 Part = Literal["training", "held out", "all"]
 
@@ -68,6 +70,18 @@ def senses_of(conditions: list[Condition]) -> Senses:
     """The senses of one agent of each of these conditions, stacked."""
     reach = [condition.field_of_view // 2 if condition.field_of_view else -1 for condition in conditions]
     return Senses(jnp.asarray(reach, jnp.int32), jnp.asarray([condition.remembers for condition in conditions]))
+
+
+@dataclasses.dataclass(frozen=True)
+class Header:
+    """Of a population's file."""
+
+    network: NetworkConfig
+    condition: Condition
+    returns: tuple[float, ...]
+    training: tuple[int, ...]
+    held_out: tuple[int, ...]
+    about: dict[str, Any]
 
 
 class Population(eqx.Module):
@@ -176,35 +190,29 @@ def _stored(networks: Network) -> dict[str, np.ndarray]:
 
 def save_population(path: Path, population: Population) -> None:
     """One file, in bf16: half the bytes, and networks are chosen by what they earn in just this form."""
-    header = {
-        "network": plain(population.networks.config),
-        "condition": plain(population.condition),
-        "returns": list(population.returns),
-        "training": list(population.training),
-        "held_out": list(population.held_out),
-        "about": population.about,
-    }
+    told = {name: getattr(population, name) for name in ("condition", "returns", "training", "held_out", "about")}
+    header = to_json(Header(network=population.networks.config, **told))
     save_arrays(path, _stored(population.networks), header, format=FORMAT, version=VERSION)
 
 
 def load_population(path: Path | str, expected: NetworkConfig | None = None) -> Population:
     """A population from its file; with `expected`, one of that architecture and number of objects only."""
     path = Path(path)
-    arrays, header = load_arrays(path, FORMAT, VERSION)
+    arrays, told = load_arrays(path, FORMAT, VERSION)
     try:
-        config = NetworkConfig(**header["network"])
-        condition = Condition(**header["condition"])
-        condition.check(config.size)
-        returns = tuple(float(value) for value in header["returns"])
-        training, held_out = (tuple(int(index) for index in header[name]) for name in ("training", "held_out"))
-        about = dict(header["about"])
+        header: Header = from_json(Header, told)
+        config, returns = header.network, header.returns
+        header.condition.check(config.size)
         blank = blank_networks(config, len(returns))
-    except (KeyError, TypeError, ValueError, TomnetError) as error:
-        raise BadFile(path, "its header describes no population that this tomnet can build") from error
-    if sorted(training + held_out) != list(range(len(returns))):
+    except TomnetError as why:
+        raise BadFile(path, f"{NO_POPULATION}: {why}") from None
+    except (TypeError, ValueError) as error:  # sizes beyond all arrays
+        raise BadFile(path, NO_POPULATION) from error
+    if sorted(header.training + header.held_out) != list(range(len(returns))):
         raise BadFile(path, "its split does not cover its networks, each once")
     if expected is not None:
         for name, wanted in dataclasses.asdict(expected).items():
             if getattr(config, name) != wanted:
                 raise BadFile(path, f"{name} is {getattr(config, name)}, expected {wanted}")
-    return Population(with_arrays(blank, arrays, path), condition, returns, training, held_out, about)
+    split = header.training, header.held_out
+    return Population(with_arrays(blank, arrays, path), header.condition, returns, *split, header.about)

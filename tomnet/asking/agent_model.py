@@ -26,7 +26,7 @@ from ..world.gridworld import ACTIONS
 from ..world.levels import LETTERS, SUBGOAL
 from .answer import Answer, Embedding
 from .inputs import TIMES, Asked, Past, past_from, state_from, with_time
-from .rules import led_to
+from .transitions import next_cells
 from .validation import check_history, check_query, check_steps, state_arrays
 
 
@@ -131,7 +131,7 @@ class CurrentEpisode:
     def _moved(self, action: int) -> tuple[QueryState, str | None]:
         """What follows by the rules, where nothing is left to chance."""
         before, domain = jax.tree.map(np.asarray, self.state), self.model.observer.domain
-        cell = led_to(before.walls, before.agent_cell[:, None], np.array([[action]]))[:, 0].astype(np.int16)
+        cell = next_cells(before.walls, before.agent_cell[:, None], np.array([[action]]))[:, 0].astype(np.int16)
         here, objects, taken = before.object_cells == cell[:, None], before.object_cells, None
         if here.any():
             kind = int(here.argmax())

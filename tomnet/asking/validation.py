@@ -17,7 +17,7 @@ from ..observer.domain import Domain
 from ..observer.tomnet import ToMnet, check_kind, check_past
 from ..support.errors import BadSetting, TomnetError
 from ..support.warn import BeyondTraining, warn_once
-from .rules import led_to
+from .transitions import next_cells
 
 Arrays = dict[str, np.ndarray]
 
@@ -174,7 +174,7 @@ def _episode_reasons(domain: Domain | None, seen: Arrays) -> list[str]:
     if domain.subgoal and (seen["object_cells"][:, 0, -1] == NONE).any():
         reasons.append("an episode begins without the subgoal")
     cells = np.where(real, seen["agent_cells"], 0)
-    if (real[:, 1:] & (led_to(seen["walls"], cells, seen["actions"])[:, :-1] != cells[:, 1:])).any():
+    if (real[:, 1:] & (next_cells(seen["walls"], cells, seen["actions"])[:, :-1] != cells[:, 1:])).any():
         reasons.append("an action leads elsewhere than it says")
     return reasons
 

@@ -16,7 +16,6 @@ from ..experiments.analysis.population_evaluation import PopulationTables
 from ..experiments.experiment import Result
 from ..experiments.registry import EXPERIMENTS, find
 from ..experiments.run import read_result
-from ..observer.checkpoint import save_observer
 from ..observer.training import OBSERVER
 from ..support.files import write_atomically
 from ..support.json_files import read_json
@@ -29,14 +28,15 @@ def adopt_observers(run_folder: Path, experiment: str) -> None:
 
     An observer that several experiments share goes where it is at home.
     """
-    for name, (observer, description) in zoo.load_run(Path(run_folder), experiment).items():
-        save_observer(zoo.observer_file(experiment, name), observer, description)
+    for name in zoo.load_run(Path(run_folder), experiment):
+        adopt_observer(run_folder, experiment, name)
 
 
 def adopt_observer(run_folder: Path, experiment: str, name: str) -> None:
     """Take one of them."""
-    observer, description = zoo.read(Path(run_folder) / name / OBSERVER, experiment, name)
-    save_observer(zoo.observer_file(experiment, name), observer, description)
+    path = Path(run_folder) / name / OBSERVER
+    zoo.read(path, experiment, name)  # or it is another
+    write_atomically(zoo.observer_file(experiment, name), path.read_bytes())
 
 
 def write_card(experiment: str, result: Result) -> None:

@@ -13,8 +13,8 @@ from ..experiments import (
 from ..experiments.analysis.comparison import Comparison
 from ..experiments.analysis.statistics import Estimate
 from ..experiments.claims.claim import Claim, beside
+from ..experiments.description import Description
 from ..experiments.experiment import Experiment, ObserverSpec, Result
-from ..experiments.run import check_preset
 from ..figures.measured import number_text
 from ..figures.style import NOTHING
 from ..observer.tomnet import ToMnet
@@ -30,12 +30,12 @@ from .descriptions import (
     world_words,
 )
 
-Observers = dict[str, tuple[ToMnet, dict[str, Any]]]
+Observers = dict[str, tuple[ToMnet, Description]]
 """By name, each with what it says about itself."""
 
 
 def compose_card(experiment: Experiment, observers: Observers, result: Result) -> str:
-    specs = {name: spec_of(experiment, name, about) for name, (_, about) in observers.items()}
+    specs = {name: spec_of(experiment, description) for name, (_, description) in observers.items()}
     losses = _losses(result.tables, next(iter(specs.values())))
     sections = (
         _what_it_is(experiment, observers, specs),
@@ -48,10 +48,9 @@ def compose_card(experiment: Experiment, observers: Observers, result: Result) -
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
-def spec_of(experiment: Experiment, name: str, about: dict[str, Any]) -> ObserverSpec:
-    """How an observer of this name was trained: the header says with which preset."""
-    specs = experiment.specs(check_preset(about["preset"]))
-    return next(spec for spec in specs if spec.name == name)
+def spec_of(experiment: Experiment, description: Description) -> ObserverSpec:
+    """How an observer that says this of itself was trained."""
+    return next(spec for spec in experiment.specs(description.preset) if spec.name == description.observer)
 
 
 def _what_it_is(experiment: Experiment, observers: Observers, specs: dict[str, ObserverSpec]) -> str:
@@ -82,21 +81,21 @@ def _snapshots(specs: dict[str, ObserverSpec]) -> str:
 
 def _training(observers: Observers) -> str:
     rows = []
-    for name, (_, about) in observers.items():
-        place = about.get("environment", {})
+    for name, (_, description) in observers.items():
+        place = description.environment
         rows.append(
             (
                 name,
-                about.get("preset", NOTHING),
-                encounters_text(about),
-                f"{about.get('seconds', 0):,.0f}",
-                about.get("seed", NOTHING),
+                description.preset,
+                encounters_text(description),
+                f"{description.seconds:,.0f}",
+                NOTHING if description.seed is None else description.seed,
                 f"{place.get('device', NOTHING)}, {place.get('cores', NOTHING)} cores",
                 versions(place),
             )
         )
     columns = ("observer", "preset", "encounters", "seconds", "seed", "device", "versions")
-    commands = sorted({about.get("command", NOTHING) for _, about in observers.values()})
+    commands = sorted({description.command or NOTHING for _, description in observers.values()})
     notes = [note for mark, note in MARKS.items() if any(mark in row[-1] for row in rows)]
     return "\n\n".join(["## Training", table(columns, rows), *notes, code(commands)])
 
@@ -108,10 +107,9 @@ MARKS = {
 """What stands beside a commit, in words."""
 
 
-def encounters_text(about: dict[str, Any]) -> str:
+def encounters_text(description: Description) -> str:
     """Current episodes, and how many queries there were about them where there were more."""
-    encounters = about.get("encounters", 0)
-    queries = about.get("queries", encounters)
+    encounters, queries = description.encounters, description.queries
     return f"{encounters:,}" + (f", {queries:,} queries" if queries > encounters else "")
 
 

@@ -32,11 +32,11 @@ def overview() -> list[tuple[str, ...]]:
     return [
         (
             f"[{name}/{observer_name}](../tomnet/zoo/{name}/README.md)",
-            *_reads(spec_of(experiment, observer_name, about), observer.config),
+            *_reads(spec_of(experiment, description), observer.config),
         )
         for name, experiment in EXPERIMENTS.items()
         if available(name)
-        for observer_name, (observer, about) in load_all(name).items()
+        for observer_name, (observer, description) in load_all(name).items()
         if home(name, observer_name) == name
     ]
 

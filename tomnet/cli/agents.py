@@ -119,7 +119,7 @@ class Evaluate:
     """print claims, tables and environment as JSON"""
 
     def __call__(self) -> None:
-        from ..report.page import summary
+        from ..report.results_file import summary
 
         check_seed(self.seed)
         check_between("levels", self.levels, 1, MOST_LEVELS)

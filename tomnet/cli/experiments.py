@@ -14,7 +14,7 @@ from .console import print_claims, print_json, print_table
 
 if TYPE_CHECKING:
     from ..experiments.experiment import Experiment, Result
-    from ..experiments.start import Start
+    from ..experiments.warm_start import Start
 
 FEWEST_AGENTS = 20  # with fewer, some of the groups that an evaluation compares are empty
 MOST_AGENTS = 10_000  # twenty times what most published numbers rest on; all are in memory at once
@@ -123,7 +123,7 @@ def _starts(name: str, observers: list[str]) -> "dict[str, Start]":
     """What each observer starts from: the one of its own name, of an experiment that was named; or all from one."""
     from .. import zoo
     from ..experiments.registry import EXPERIMENTS
-    from ..experiments.start import Start
+    from ..experiments.warm_start import Start
 
     if name in EXPERIMENTS:
         known = zoo.load(name)
@@ -158,7 +158,7 @@ class Evaluate:
             write_json(self.out / RESULT, result)
             save_figures(result, self.out / "figures")
         if self.json:
-            from ..report.page import summary
+            from ..report.results_file import summary
 
             print_json(summary([result]))
         else:
@@ -212,10 +212,11 @@ def measure(experiment: "Experiment", model: Path | None, agents: int | None, se
     elif (file := zoo.observer_in(model)) is None:
         loaded = zoo.load_run(model, experiment.name)
     else:
-        observer, about = zoo.read(file, experiment.name)
-        alone = zoo.observer_names(experiment.name) == [about["observer"]]
-        loaded = ({} if alone else zoo.load_all(experiment.name)) | {about["observer"]: (observer, about)}
-    check_agents(experiment, {name: about for name, (_, about) in loaded.items()})
+        observer, description = zoo.read(file, experiment.name)
+        alone = zoo.observer_names(experiment.name) == [description.observer]
+        others = {} if alone else zoo.load_all(experiment.name)
+        loaded = others | {description.observer: (observer, description)}
+    check_agents(experiment, {name: description for name, (_, description) in loaded.items()})
     observers = {name: observer for name, (observer, _) in loaded.items()}
-    preset = " and ".join(sorted({about["preset"] for _, about in loaded.values()}))
+    preset = " and ".join(sorted({description.preset for _, description in loaded.values()}))
     return evaluate(experiment, observers, preset=preset, agents=agents, seed=seed)

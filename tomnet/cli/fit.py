@@ -40,7 +40,7 @@ class Fit:
         from ..figures.panels import compose_all
         from ..fit.run import fit
         from ..fit.split import FOLDS
-        from ..fit.start import load_start
+        from ..fit.warm_start import load_start
         from ..recordings.folder import read_recordings
         from ..support.run_folder import CONFIG
         from ..support.typed_json import to_json

@@ -98,10 +98,11 @@ class Results:
     ] = None
 
     def __call__(self) -> None:
-        from ..report.results import read_results, readme_with, results_markdown, slim
+        from ..report.results import readme_with, results_markdown
+        from ..report.results_file import read_results, slim
         from ..report.seeds import stored_seeds
         from ..support.files import write_atomically
-        from ..support.json_files import write_json
+        from ..support.json_files import read_json, write_json
 
         if not self.paths:
             raise TomnetError("a file is missing: the results.json of a report, or what `evaluate --json` printed")
@@ -121,7 +122,7 @@ class Results:
         data = self.out.with_suffix(".json")
         seeds = stored_seeds(self.out.with_name("seeds.json"))
         if os.path.realpath(data) != os.path.realpath(path):  # which would lose its tables
-            write_json(data, slim(results))
+            write_json(data, slim(read_json(path)))
         retrained = stored_seeds(self.out.with_name("retrained.json"))
         write_atomically(self.out, results_markdown(results, data.name, seeds, retrained).encode())
         print(self.out)
@@ -131,7 +132,7 @@ class Results:
             print(self.readme)
 
     def keep_seeds(self, path: Path) -> None:
-        from ..report.results import read_results
+        from ..report.results_file import read_results
         from ..report.seeds import save_seeds, stored_seeds, with_results
 
         if self.out or self.readme:

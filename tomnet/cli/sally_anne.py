@@ -98,7 +98,7 @@ def observer_of(model: Path | None, condition: str) -> "tuple[ToMnet, dict[str, 
     for experiment, name in tellers:
         path = zoo.observer_file(experiment, name)
         if path.exists():
-            observer, about = zoo.read(path, experiment, name)
-            return observer, about["populations"]
+            observer, description = zoo.read(path, experiment, name)
+            return observer, description.populations
     advice = f"`tomnet run {TELLERS[-1][0]} --out DIR` trains one, for --model DIR"
     raise TomnetError(f"the zoo holds no pretrained observer of {names}; {advice}")

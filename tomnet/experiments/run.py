@@ -4,7 +4,6 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from jax.sharding import Mesh
 
@@ -19,9 +18,10 @@ from ..support.progress import narrated, stage
 from ..support.provenance import provenance
 from ..support.typed_json import Misfit
 from .beside_ceiling import beside_ceiling, stored_ceiling
+from .description import Description
 from .experiment import ANY_PRESET, PRESETS, Experiment, ObserverSpec, Preset, Result
 from .registry import find
-from .start import Start, first_observer, started
+from .warm_start import Start, first_observer, started
 
 RESULT = "result.json"
 AGENTS = {"smoke": 40, "laptop": 500, "full": 1000}
@@ -128,10 +128,10 @@ class OtherAgents(TomnetError):
     """An observer of deep RL agents, and beside it agents that it has neither met nor been kept from meeting."""
 
 
-def check_agents(experiment: Experiment, abouts: dict[str, dict[str, Any]]) -> None:
+def check_agents(experiment: Experiment, described: Mapping[str, Description]) -> None:
     """Whether observers, by what they say about themselves, met the populations that they are to be asked about."""
     for spec in experiment.specs(ANY_PRESET):
-        check_populations(f"{experiment.name}/{spec.name}", abouts[spec.name]["populations"], spec.populations())
+        check_populations(f"{experiment.name}/{spec.name}", described[spec.name].populations, spec.populations())
 
 
 def check_populations(observer: str, met: dict[str, str], here: dict[str, str]) -> None:

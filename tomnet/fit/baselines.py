@@ -7,7 +7,7 @@ from jaxtyping import Float
 
 from .dataset import Dataset
 from .distances import UNREACHABLE
-from .observers import Asked
+from .observer_protocol import Asked
 from .steps import StepModel
 
 LAPSES = np.array([0.001, 0.003, 0.01, 0.03, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])

@@ -21,7 +21,7 @@ from scipy.stats import qmc
 
 from .dataset import Dataset
 from .distances import UNREACHABLE
-from .observers import Asked, ask_all
+from .observer_protocol import Asked, ask_all
 from .steps import StepModel, fit_steps
 
 PARTICLES, FITTED_PARTICLES = 4096, 512

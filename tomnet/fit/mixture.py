@@ -15,7 +15,7 @@ from jaxtyping import Float, Int
 
 from ..recordings.recording import UNKNOWN
 from .dataset import Dataset
-from .observers import Asked, Observer
+from .observer_protocol import Asked, Observer
 
 CHOICES = np.linspace(0, 1, 21)
 DOUBLED = 0.25  # how much a row counts for twice as many past episodes, or half as many

@@ -15,7 +15,7 @@ from ..recordings.recording import Recording
 from .dataset import Dataset, Schema
 from .features import Table, Views, equally_far, table_of, views_of
 from .network import Character, Network, NetworkConfig
-from .observers import Asked, other_names
+from .observer_protocol import Asked, other_names
 from .split import Split
 from .training import FitTraining, train_network
 

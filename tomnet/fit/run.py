@@ -22,12 +22,12 @@ from .baselines import Favourite, Nearest
 from .dataset import QUERIES, Dataset, make_dataset
 from .domain import FitDomain
 from .features import table_of
+from .fitted_observer import NAMES, OBSERVER, FittedObserver, save_fitted
 from .inverse_planner import InversePlanner, fit_inverse_planner
 from .mixture import Mixture, mixed_without
 from .network import NetworkConfig
 from .network_observer import NetworkObserver
-from .observer import NAMES, OBSERVER, FittedObserver, save_fitted
-from .observers import Asked, NeuralObserver, Observer, ask_all, together
+from .observer_protocol import Asked, NeuralObserver, Observer, ask_all, together
 from .remarks import remarks_after, remarks_before
 from .result import RESULT, AgentPoint, FitResult, load_fit
 from .scores import (
@@ -46,9 +46,9 @@ from .scores import (
     successor_scores,
 )
 from .split import FOLDS, Split, make_split
-from .start import Start, check_start
-from .starting import STARTED, compare_starts
+from .start_comparison import STARTED, compare_starts
 from .training import FitTraining, Trained, train_network
+from .warm_start import Start, check_start
 
 BASELINES = ("nearest", "favourite so far")
 

@@ -8,14 +8,14 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from ..experiments.analysis import calibration
 from ..experiments.analysis.statistics import Estimate, mean_interval
 from ..recordings.recording import UNKNOWN
 from .dataset import QUERIES, Dataset
-from .observers import Asked, Observer, ask_all
+from .observer_protocol import Asked, Observer, ask_all
 
 LEVELS = (0, 1, 2, 5, 10, 20, 50)  # of N_past
 MOST_ASKED = 2000
-BINS = 10
 FEWEST_AGENTS = 3  # with fewer, intervals are over episodes
 LEAST = 1e-9  # probability: what was thought impossible costs 21 nats
 
@@ -184,14 +184,9 @@ def reliability(data: Dataset, said: Sequence[Said], name: str) -> Reliability:
     outcomes = np.concatenate([one.outcomes[name] for one in said])
     happened = np.concatenate([data.outcome[one.asked.place] for one in said])
     confidence, hit = outcomes.max(-1), outcomes.argmax(-1) == happened
-    place = np.minimum((confidence * BINS).astype(int), BINS - 1)
-    bins = [
-        Bin(float(confidence[rows].mean()), float(hit[rows].mean()), int(rows.sum()))
-        for rows in (place == number for number in range(BINS))
-        if rows.any()
-    ]
-    error = sum(one.count * abs(one.confidence - one.accuracy) for one in bins) / max(len(hit), 1)
-    return Reliability(name, float(error), bins)
+    rows = calibration.reliability(confidence, hit)
+    bins = [Bin(row.confidence, row.frequency, row.count) for row in rows]
+    return Reliability(name, calibration.calibration_error(rows), bins)
 
 
 def mean_loss(data: Dataset, said: Sequence[Said], name: str) -> float:

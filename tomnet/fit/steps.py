@@ -16,7 +16,7 @@ from ..recordings.moves import IN_PLACE, OFFSETS
 from ..recordings.recording import UNKNOWN
 from .dataset import Dataset, Schema
 from .distances import UNREACHABLE
-from .observers import Asked
+from .observer_protocol import Asked
 
 FARTHER = -2  # what stands between an agent and its goal is no way there
 

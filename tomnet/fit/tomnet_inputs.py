@@ -10,7 +10,7 @@ from ..observer.config import ObserverConfig
 from ..recordings.episodes import to_episodes
 from ..world.levels import LETTERS
 from .dataset import Dataset
-from .observers import Asked
+from .observer_protocol import Asked
 
 
 def letters(config: ObserverConfig) -> tuple[str, ...]:

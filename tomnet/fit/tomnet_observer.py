@@ -20,7 +20,7 @@ from ..support.trees import pick
 from .dataset import Dataset, Schema
 from .fine_tuning import PAST, fine_tune
 from .network_observer import in_parts
-from .observers import Asked, other_names
+from .observer_protocol import Asked, other_names
 from .split import Split
 from .tomnet_inputs import episodes_of, letters, query_of
 from .training import FitTraining

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from ..experiments.claims.claim import Claim, beside
 from ..experiments.claims.statements import STATEMENTS
@@ -26,6 +25,7 @@ from ..support.json_files import write_json
 from .pages import html_page, write_pages
 from .parts import cell, definitions, figure, link, number_table
 from .results import SIGNS
+from .results_file import WAITS, environment_of, summary
 from .seeds import Seeds, on_seeds
 
 TITLE = "Machine Theory of Mind: the report"
@@ -37,11 +37,8 @@ ABOUT = (
     "beside it; what was changed after a trial is in {deviations}."
 )
 DATA = "The data: {results} has every claim and the tables behind every figure."
-WAITS = "waits for an observer of these agents"
 LEDGER = ("id", "claim", "verdict", "measured [95% interval]", "ideal, or the agents themselves", "paper")
 BEYOND = "It goes beyond the paper, and decides none of its claims."
-NO_VERDICT = {"verdict": None, "value": None, "interval": None, "waits": WAITS}
-KEPT = ("preset", "seed", "seconds", "observers", "tables")
 
 
 def build_report(
@@ -86,29 +83,6 @@ def build_report(
     page = folder / "index.html"
     write_atomically(page, html_page(TITLE, "\n".join(parts)).encode())
     return page
-
-
-def summary(results: list[Result], waiting: Collection[str] = ()) -> dict[str, Any]:
-    """The shape of results.json: claims by id, the tables behind the figures, what the numbers depend on."""
-    experiments = {}
-    claims = {id: NO_VERDICT | {"experiment": name} for name in waiting for id in EXPERIMENTS[name].claims}
-    for result in results:
-        whole = result.to_json()
-        for claim in whole["claims"]:
-            claims[claim.pop("id")] = claim | {"experiment": result.experiment}
-        experiments[result.experiment] = {name: whole[name] for name in KEPT}
-    return {"claims": claims, "experiments": experiments, "environment": environment_of(results)}
-
-
-def environment_of(results: list[Result]) -> dict[str, Any]:
-    """One value where all results agree, as they should; otherwise a value for each experiment."""
-    each = {result.experiment: result.environment | {"seed": result.seed} for result in results}
-    merged = {}
-    for name in dict.fromkeys(name for one in each.values() for name in one):
-        values = {experiment: one.get(name) for experiment, one in each.items()}
-        first = next(iter(values.values()))
-        merged[name] = first if all(value == first for value in values.values()) else values
-    return merged
 
 
 # --- The page

@@ -5,7 +5,6 @@ tomnet results report/results.json --out docs/results.md --readme README.md
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from ..experiments.claims.claim import beside
@@ -14,8 +13,8 @@ from ..experiments.experiment import Experiment
 from ..experiments.registry import EXPERIMENTS
 from ..figures.measured import measured, number_text
 from ..figures.style import NOTHING
-from ..support.errors import BadFile, TomnetError
-from ..support.json_files import read_json
+from ..support.errors import TomnetError
+from .results_file import ClaimResult, Results
 from .seeds import SeedResult, Seeds, all_on_seeds, on_seeds, seeds_table, trained_again
 
 SIGNS = {"reproduced": "✓", "partly": "◐", "not reproduced": "✗", "waiting": "…", "not evaluated": "–"}
@@ -24,26 +23,8 @@ BEYOND = "It decides none of the paper's claims; what it measures is drawn in th
 HEADLINES = {"false-beliefs-mixed": "F5"}  # whose number stands for the experiment; otherwise that of its first claim
 
 
-def read_results(path: Path) -> dict[str, Any]:
-    results = read_json(path)
-    try:
-        results_markdown(results)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:  # JSON, but not of ours
-        raise BadFile(path, "holds no results", "the results.json of a report is expected") from error
-    return results
-
-
-def slim(results: Mapping[str, Any]) -> dict[str, Any]:
-    """The claims and where they come from, without the tables behind the figures."""
-    experiments = {
-        name: {part: value for part, value in about.items() if part != "tables"}
-        for name, about in results["experiments"].items()
-    }
-    return {**results, "experiments": experiments}
-
-
 def results_markdown(
-    results: Mapping[str, Any], data: str = "results.json", seeds: Seeds | None = None, retrained: Seeds | None = None
+    results: Results, data: str = "results.json", seeds: Seeds | None = None, retrained: Seeds | None = None
 ) -> str:
     """`data` is where the page finds what it was made from; `seeds` and `retrained`, what lies beside it as seeds.json
     and retrained.json."""
@@ -55,17 +36,17 @@ def results_markdown(
     return "\n\n".join([*parts, *_seeds_section(kept)]) + "\n"
 
 
-def _of_seeds(results: Mapping[str, Any], seeds: Seeds | None) -> dict[str, dict[str, SeedResult]]:
+def _of_seeds(results: Results, seeds: Seeds | None) -> dict[str, dict[str, SeedResult]]:
     """By experiment and seed: of the very observers that the results are about."""
-    observers = {each.name: results["experiments"].get(each.name, {}).get("observers", {}) for each in _shown(results)}
-    return {name: (seeds or Seeds()).of(name, own) for name, own in observers.items()}
+    kept = {each.name: results.experiments.get(each.name) for each in _shown(results)}
+    return {name: (seeds or Seeds()).of(name, own.observers) if own else {} for name, own in kept.items()}
 
 
-def _of_others(name: str, results: Mapping[str, Any], retrained: Seeds | None) -> SeedResult | None:
-    about = results["experiments"].get(name)
-    if about is None or retrained is None:
+def _of_others(name: str, results: Results, retrained: Seeds | None) -> SeedResult | None:
+    own = results.experiments.get(name)
+    if own is None or retrained is None:
         return None
-    return retrained.of_others(name, about.get("observers", {}), about["seed"])
+    return retrained.of_others(name, own.observers, own.seed)
 
 
 def _seeds_section(kept: Mapping[str, Mapping[str, SeedResult]]) -> list[str]:
@@ -78,10 +59,10 @@ def _seeds_section(kept: Mapping[str, Mapping[str, SeedResult]]) -> list[str]:
     return ["## Seeds", words, table]
 
 
-def _opening(results: Mapping[str, Any], data: str) -> str:
+def _opening(results: Results, data: str) -> str:
     names = ("seed", "tomnet", "jax", "device", "cores", "commit")
-    seed, version, jax, device, cores, commit = (_agreed(results["environment"].get(name)) for name in names)
-    agents = _agents(results["environment"].get("agents"))
+    seed, version, jax, device, cores, commit = (_agreed(results.environment.get(name)) for name in names)
+    agents = _agents(results.environment.get("agents"))
     return f"""# Results
 
 Written by `tomnet results` from [{data}]({data}): no number here is typed by hand.
@@ -104,22 +85,23 @@ def _agreed(value: Any) -> str:
 
 def _agents(value: Any) -> str:
     """What the command was told, and where experiments differ, to which it was told another number than to most."""
-    counts = value if isinstance(value, Mapping) else {"": value}
-    usual = Counter(counts.values()).most_common(1)[0][0]
+    told = value if isinstance(value, Mapping) else {"": value}
+    counts = {name: str(count) for name, count in told.items()}
+    usual = max(counts.values(), key=[*counts.values()].count, default=NOTHING)
     others = ", ".join(f"{name}: {count}" for name, count in counts.items() if count != usual)
     return f"`--agents {usual}`{others and f' ({others})'}"
 
 
-def _verdicts_counted(results: Mapping[str, Any]) -> str:
-    return f"**Of {len(results['claims'])} claims: {_counts(results['claims'].values())}.**"
+def _verdicts_counted(results: Results) -> str:
+    return f"**Of {len(results.claims)} claims: {_counts(results.claims.values())}.**"
 
 
-def _counts(claims: Iterable[Mapping[str, Any]]) -> str:
-    counts = Counter(claim["verdict"] or "waiting" for claim in claims)
+def _counts(claims: Iterable[ClaimResult]) -> str:
+    counts = Counter(claim.verdict or "waiting" for claim in claims)
     return ", ".join(f"{counts[word]} {word}" for word in SIGNS if counts[word])
 
 
-def summary_table(results: Mapping[str, Any], page: str = "", seeds: Seeds | None = None) -> str:
+def summary_table(results: Results, page: str = "", seeds: Seeds | None = None) -> str:
     """A line for each experiment, with links into `page`, where that is another one, or with what decides its number.
     Without observers there is nothing to evaluate: they are trained by `run`. Elsewhere it is brief: one number, whose
     interval is in the page."""
@@ -127,19 +109,19 @@ def summary_table(results: Mapping[str, Any], page: str = "", seeds: Seeds | Non
     columns = ("figure", "command", "verdicts", "the number that counts", *(() if page else ("its rule",)))
     rows = [columns, ("---",) * len(columns)]
     for experiment in _shown(results):
-        own = {id: results["claims"][id] for id in experiment.claims if id in results["claims"]}
+        own = {id: results.claims[id] for id in experiment.claims if id in results.claims}
         id = HEADLINES.get(experiment.name, experiment.claims[0])
         figures = f"[{', '.join(experiment.figures)}]({page}#{experiment.name})"
-        known = id in own and own[id]["verdict"]
+        known = id in own and own[id].verdict
         number = f"[{id}]({page}#{id.lower()}): {_number(own[id], brief=bool(page))}" if known else NOTHING
-        found = {id: claim["verdict"] for id, claim in own.items() if claim["verdict"]}
+        found = {id: claim.verdict for id, claim in own.items() if claim.verdict}
         verdicts = _counts(own.values()) + all_on_seeds(found, kept[experiment.name], brief=bool(page))
-        rule = () if page else (own[id]["decided_by"] if known else NOTHING,)
+        rule = () if page else (own[id].decided_by if known else NOTHING,)
         rows.append((figures, f"`tomnet {'evaluate' if found else 'run'} {experiment.name}`", verdicts, number, *rule))
     return "\n".join(" | ".join(row) if page else f"| {' | '.join(row)} |" for row in rows)
 
 
-def readme_with(results: Mapping[str, Any], readme: str, page: str, seeds: Seeds | None = None) -> str:
+def readme_with(results: Results, readme: str, page: str, seeds: Seeds | None = None) -> str:
     """A README with the table of the results between its marks, and the count of verdicts before it."""
     before, marked, rest = readme.partition(BEGIN)
     _, closed, after = rest.partition(END)
@@ -148,20 +130,20 @@ def readme_with(results: Mapping[str, Any], readme: str, page: str, seeds: Seeds
     return f"{before}{BEGIN}\n{_verdicts_counted(results)}\n\n{summary_table(results, page, seeds)}\n{END}{after}"
 
 
-def _shown(results: Mapping[str, Any]) -> list[Experiment]:
-    return [each for each in EXPERIMENTS.values() if any(id in results["claims"] for id in each.claims)]
+def _shown(results: Results) -> list[Experiment]:
+    return [each for each in EXPERIMENTS.values() if any(id in results.claims for id in each.claims)]
 
 
-def _beyond_paper(results: Mapping[str, Any]) -> list[Experiment]:
+def _beyond_paper(results: Results) -> list[Experiment]:
     """They have no claims by which to be known, and no place in a table of verdicts."""
-    return [each for each in EXPERIMENTS.values() if each.beyond_paper and each.name in results["experiments"]]
+    return [each for each in EXPERIMENTS.values() if each.beyond_paper and each.name in results.experiments]
 
 
 def _experiment(
-    experiment: Experiment, results: Mapping[str, Any], seeds: Mapping[str, SeedResult], again: SeedResult | None
+    experiment: Experiment, results: Results, seeds: Mapping[str, SeedResult], again: SeedResult | None
 ) -> str:
-    about = results["experiments"].get(experiment.name)
-    preset = about and f"Observers of the preset “{about['preset']}”, measured in {about['seconds']:.0f} s."
+    own = results.experiments.get(experiment.name)
+    preset = own and f"Observers of the preset “{own.preset}”, measured in {own.seconds:.0f} s."
     waiting = f"Waiting for pretrained observers; `tomnet run {experiment.name}` trains your own."
     figures = f"figure{'s' if len(experiment.figures) > 1 else ''} {', '.join(experiment.figures)}"
     parts = [
@@ -170,31 +152,29 @@ def _experiment(
         *([BEYOND] if experiment.beyond_paper else []),
     ]
     return "\n\n".join(
-        parts + [_claim(id, results["claims"][id], seeds, again) for id in experiment.claims if id in results["claims"]]
+        parts + [_claim(id, results.claims[id], seeds, again) for id in experiment.claims if id in results.claims]
     )
 
 
-def _claim(id: str, claim: Mapping[str, Any], seeds: Mapping[str, SeedResult], again: SeedResult | None = None) -> str:
-    verdict = claim["verdict"] or "waiting"
+def _claim(id: str, claim: ClaimResult, seeds: Mapping[str, SeedResult], again: SeedResult | None = None) -> str:
+    verdict = claim.verdict or "waiting"
     told = on_seeds(id, verdict, seeds)
     title = f"### {id}\n\n**{STATEMENTS[id]}.** {SIGNS[verdict]} {verdict}{told and f', {told}'}"
-    if not claim["verdict"]:
+    if not claim.verdict:
         return title
     told = {
         "measured": _number(claim),
-        "ideal observer, or the agents themselves": number_text(
-            claim["agents"] if claim["ideal"] is None else claim["ideal"]
-        ),
-        **{who: number_text(value) for who, value in beside(claim.get("control"), claim.get("ceiling")).items()},
+        "ideal observer, or the agents themselves": number_text(claim.agents if claim.ideal is None else claim.ideal),
+        **{who: number_text(value) for who, value in beside(claim.control, claim.ceiling).items()},
         **trained_again(id, again),
-        "the paper": claim["paper"] or NOTHING,
-        "rule": claim["decided_by"],
+        "the paper": claim.paper or NOTHING,
+        "rule": claim.decided_by,
     }
     return f"{title}\n\n" + "\n".join(f"- {name}: {text}" for name, text in told.items())
 
 
-def _number(claim: Mapping[str, Any], brief: bool = False) -> str:
+def _number(claim: ClaimResult, brief: bool = False) -> str:
     """With its interval and its unit; `brief`ly, without the one and what the other adds after a comma."""
     if brief:
-        return f"**{number_text(claim['value'])}** {claim['unit'].split(',')[0]}"
-    return f"**{measured(claim['value'], claim['interval'])}** {claim['unit']}"
+        return f"**{number_text(claim.value)}** {claim.unit.split(',')[0]}"
+    return f"**{measured(claim.value, claim.interval)}** {claim.unit}"

@@ -14,16 +14,17 @@ docs/retrained.json is the same of observers that were trained again, from anoth
 
 import dataclasses
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from ..experiments.claims.claim import Verdict
 from ..experiments.registry import EXPERIMENTS
 from ..figures.measured import measured
 from ..support.errors import BadFile
 from ..support.json_files import read_json, write_json
-from ..support.typed_json import Misfit, from_json
+from ..support.typed_json import Misfit, from_json, to_json
 from .pages import DOCS
+from .results_file import Results
 
 FORMAT, VERSION = "tomnet seeds", 1
 SEEDS = DOCS / "seeds.json"
@@ -65,7 +66,7 @@ class Seeds:
             return {}
         return dict(sorted(kept.seeds.items(), key=lambda item: int(item[0])))
 
-    def of_others(self, experiment: str, observers: Mapping[str, str], seed: int) -> SeedResult | None:
+    def of_others(self, experiment: str, observers: Mapping[str, str], seed: int | None) -> SeedResult | None:
         """What came, with the same seed, of other observers of the experiment than those."""
         kept = self.experiments.get(experiment)
         return None if kept is None or kept.observers == observers else kept.seeds.get(str(seed))
@@ -94,37 +95,34 @@ def save_seeds(path: Path, seeds: Seeds) -> None:
     write_json(path, {"format": FORMAT, "version": VERSION, "seeds": seeds})
 
 
-def with_results(seeds: Seeds, results: Mapping[str, Any], path: Path) -> Seeds:
+def with_results(seeds: Seeds, results: Results, path: Path) -> Seeds:
     """With those of one more results.json, which `path` names; what there was with the same seed gives way."""
     kept = dict(seeds.experiments)
-    for name, about in results["experiments"].items():
-        observers = about.get("observers")
-        if not observers:
+    for name, one in results.experiments.items():
+        if not one.observers:
             raise BadFile(path, f"does not say which observers of {name} it is about", "evaluated again, it does")
-        if name in kept and kept[name].observers != observers:
+        if name in kept and kept[name].observers != one.observers:
             why = f"is about other observers of {name} than the seeds that are kept already"
             raise BadFile(path, why, "--seeds names another file, or one that is not there yet")
         before = kept[name].seeds if name in kept else {}
         try:
-            kept[name] = SeedResults(observers, before | {str(int(about["seed"])): _seed_result(name, results)})
-        except (KeyError, TypeError, ValueError, Misfit) as why:
+            kept[name] = SeedResults(one.observers, before | {str(one.seed): _seed_result(name, results)})
+        except Misfit as why:
             raise BadFile(path, f"has no claims of {name} with a seed: {why}") from None
     return Seeds({name: kept[name] for name in EXPERIMENTS if name in kept})  # in the order of the paper
 
 
-def _seed_result(name: str, results: Mapping[str, Any]) -> SeedResult:
-    def place(field: str) -> Any:
-        """Where experiments differ, each has its own."""
-        value = results["environment"].get(field)
-        return value.get(name) if isinstance(value, Mapping) else value
-
-    own = {id: claim for id, claim in results["claims"].items() if claim["experiment"] == name}
+def _seed_result(name: str, results: Results) -> SeedResult:
+    seed, place = results.experiments[name].seed, partial(results.environment_in, name)
+    if seed is None:
+        raise Misfit("'seed' is missing")
+    own = {id: claim for id, claim in results.claims.items() if claim.experiment == name}
     fields = [field.name for field in dataclasses.fields(SeedClaim)]
     told = {field: place(field) for field in ("device", "cores", "commit")} | {
-        "command": f"tomnet evaluate {name} --agents {place('agents')} --seed {results['experiments'][name]['seed']}",
-        "claims": {id: {field: claim[field] for field in fields} for id, claim in own.items()},
+        "command": f"tomnet evaluate {name} --agents {place('agents')} --seed {seed}",
+        "claims": {id: {field: getattr(claim, field) for field in fields} for id, claim in own.items()},
     }
-    return from_json(SeedResult, told)
+    return from_json(SeedResult, to_json(told))
 
 
 # --- In words

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .. import zoo
-from ..fit.observer import OBSERVER, is_fitted, load_fitted
+from ..fit.fitted_observer import OBSERVER, is_fitted, load_fitted
 from ..observer.checkpoint import load_observer
 from ..observer.tomnet import ToMnet
 from ..recordings.bad_recording import BadRecording

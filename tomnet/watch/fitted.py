@@ -8,8 +8,8 @@ from jaxtyping import Int
 
 from ..asking.answer import Embedding
 from ..fit.dataset import Dataset, make_dataset
-from ..fit.observer import FittedObserver
-from ..fit.observers import Asked
+from ..fit.fitted_observer import FittedObserver
+from ..fit.observer_protocol import Asked
 from ..recordings.recording import Recording
 from .watcher import AgentForecast, Forecast, Heard
 

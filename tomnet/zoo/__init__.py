@@ -9,27 +9,27 @@ of the zoo is in `cards.adopt`.
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import jax
 
 from ..agents.population import CONDITIONS, Population, condition_file, find_condition, load_condition
+from ..experiments.description import Description
 from ..experiments.experiment import ANY_PRESET
 from ..experiments.registry import EXPERIMENTS, find
-from ..experiments.run import check_preset
 from ..observer.checkpoint import load_observer
 from ..observer.tomnet import ToMnet
 from ..observer.training import OBSERVER
 from ..support.errors import BadFile, TomnetError, nearest
 from ..support.identity import differences
 from ..support.run_folder import read_run
+from ..support.typed_json import Misfit, from_json
 from ..support.zoo_folder import zoo_folder
 
 FOLDER = zoo_folder()
 CARD = "README.md"
 AGENTS = "agents"
 T = TypeVar("T")
-SAID = ("experiment", "observer", "preset", "met", "populations")  # what every observer says about itself
 
 
 # --- Observers
@@ -76,7 +76,7 @@ def load(experiment: str) -> ByObserver[ToMnet]:
     return ByObserver({name: observer for name, (observer, _) in load_all(experiment).items()})
 
 
-def load_all(experiment: str) -> ByObserver[tuple[ToMnet, dict[str, Any]]]:
+def load_all(experiment: str) -> ByObserver[tuple[ToMnet, Description]]:
     """The observers by name, each with what it says about itself: command, encounters, device."""
     if not available(experiment):
         advice = f"`tomnet run {experiment}` trains them"
@@ -85,7 +85,7 @@ def load_all(experiment: str) -> ByObserver[tuple[ToMnet, dict[str, Any]]]:
     return ByObserver({name: read(observer_file(experiment, name), experiment, name) for name in names})
 
 
-def about(experiment: str) -> ByObserver[dict[str, Any]]:
+def about(experiment: str) -> ByObserver[Description]:
     return ByObserver({name: description for name, (_, description) in load_all(experiment).items()})
 
 
@@ -93,7 +93,7 @@ def card(experiment: str) -> Path:
     return FOLDER / find(experiment).name / CARD
 
 
-def load_run(folder: Path, experiment: str) -> dict[str, tuple[ToMnet, dict[str, Any]]]:
+def load_run(folder: Path, experiment: str) -> dict[str, tuple[ToMnet, Description]]:
     """The trained observers of a run folder, each with what it says about itself."""
     loaded = {}
     for name in observer_names(experiment):
@@ -123,20 +123,21 @@ def _no_observer(folder: Path, experiment: str, name: str) -> BadFile:
     return BadFile(folder, why, f"the folder of a run of {experiment} is expected, or an observer file")
 
 
-def read(path: Path, experiment: str, name: str | None = None) -> tuple[ToMnet, dict[str, Any]]:
+def read(path: Path, experiment: str, name: str | None = None) -> tuple[ToMnet, Description]:
     """One observer file, which must be of this experiment and, where given, of this name."""
+    observer, about = load_observer(path)
     try:
-        observer, description = load_observer(path)
-        its_experiment, its_name, preset, met, _ = (description[word] for word in SAID)
-    except (KeyError, TypeError, ValueError) as error:  # its checksum is right, so someone wrote it this way
-        raise BadFile(path, "its header does not describe an observer of an experiment") from error
+        description: Description = from_json(Description, about)
+    except Misfit as why:  # its checksum is right, so someone wrote it this way
+        raise BadFile(path, f"its header does not describe an observer of an experiment: {why}") from None
+    its_experiment, its_name, preset = description.experiment, description.observer, description.preset
     where = home(experiment, its_name)
     if where is None or where != home(its_experiment, its_name):
         raise BadFile(path, f"an observer of {its_experiment}/{its_name}, not of {experiment}")
     if name is not None and its_name != name:
         raise BadFile(path, f"the observer {its_name!r}, not {name!r}")
-    meant = next(each for each in find(experiment).specs(check_preset(preset)) if each.name == its_name)
-    other = "; ".join(differences(met, meant.met))
+    meant = next(each for each in find(experiment).specs(preset) if each.name == its_name)
+    other = "; ".join(differences(description.met, meant.met))
     if other:
         raise BadFile(path, f"met others than {experiment}/{its_name} of preset {preset}: {other}")
     return observer, description

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 Verdict = Literal["reproduced", "partly", "not reproduced"]
+AtHand = Literal["agent", "held out", "training"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Claim:
     ideal: float | None = None  # the exact observer's figure, where one exists
     agents: float | None = None  # what the agents themselves do, where there is no exact observer
     control: float | None = None  # of an observer without a theory of mind, where one was asked
-    ceiling: dict[str, float] | None = None  # of one who has at hand what observers have to infer: by AT_HAND
+    ceiling: dict[AtHand, float] | None = None  # of one who has at hand what observers have to infer
     detail: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
@@ -30,13 +31,13 @@ class Claim:
         return self.agents if self.ideal is None else self.ideal
 
 
-def beside(control: float | None, ceiling: Mapping[str, float] | None) -> dict[str, float]:
+def beside(control: float | None, ceiling: Mapping[AtHand, float] | None) -> dict[str, float]:
     """What else a claim's value stands beside, in words, where it was measured."""
     known = {} if control is None else {"an observer without a theory of mind": control}
     return known | {AT_HAND[part]: value for part, value in (ceiling or {}).items()}
 
 
-AT_HAND = {
+AT_HAND: dict[AtHand, str] = {
     "agent": "one who has the agent itself at hand, and rolls it out",
     "held out": "the ceiling, one who has these networks at hand",
     "training": "one who has the training networks at hand",

@@ -13,8 +13,8 @@ from ..recordings.recording import Recording
 from ..support.errors import TomnetError
 from ..support.named_arrays import digest_of
 from .dataset import Schema, schema_of
-from .observer import OBSERVER, is_fitted, load_fitted
-from .observers import NeuralObserver
+from .fitted_observer import OBSERVER, is_fitted, load_fitted
+from .observer_protocol import NeuralObserver
 from .tomnet_observer import ToMnetObserver
 
 

@@ -10,18 +10,18 @@ from fit.small import random_walks, two_kinds
 from helpers import made_up
 
 from tomnet.asking.agent_model import meet
-from tomnet.fit import fine_tuning, starting, tomnet_observer
+from tomnet.fit import fine_tuning, start_comparison, tomnet_observer
 from tomnet.fit.dataset import make_dataset
 from tomnet.fit.fine_tuning import PAST, RecordedEncounters
-from tomnet.fit.observer import load_fitted
-from tomnet.fit.observers import Asked
+from tomnet.fit.fitted_observer import load_fitted
+from tomnet.fit.observer_protocol import Asked
 from tomnet.fit.result import load_fit
 from tomnet.fit.run import fit
 from tomnet.fit.split import Split
-from tomnet.fit.start import Start, check_start, load_start
-from tomnet.fit.starting import compare_starts
+from tomnet.fit.start_comparison import compare_starts
 from tomnet.fit.tomnet_observer import ToMnetObserver
 from tomnet.fit.training import first_state
+from tomnet.fit.warm_start import Start, check_start, load_start
 from tomnet.observer.checkpoint import save_observer
 from tomnet.observer.config import ObserverConfig, TrainingConfig
 from tomnet.recordings.text import parse_text
@@ -132,7 +132,7 @@ def test_the_better_on_the_validation_part_is_kept_and_the_test_part_says_what_i
 
 def test_a_tomnet_that_does_better_is_the_network_saved_loaded_and_asked_as_any(tomnet_start, tmp_path, monkeypatch):
     monkeypatch.setattr(tomnet_observer, "fine_tune", _briefly)
-    monkeypatch.setattr(starting, "mean_loss", lambda data, said, which: {"with": 0.0, "without": 1.0}[which])
+    monkeypatch.setattr(start_comparison, "mean_loss", lambda data, said, which: {"with": 0.0, "without": 1.0}[which])
     walks = random_walks(10, 4, size=SQUARE)
     result = fit(walks, tmp_path / "run", training=BRIEF, start=tomnet_start)
     assert result.started is not None

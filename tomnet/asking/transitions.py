@@ -1,4 +1,4 @@
-"""Where actions lead, in numpy: the world's own rule is JAX, and would be compiled for a look at a few numbers."""
+"""The transition function, in numpy: the world's own is JAX, and would be compiled for a look at a few numbers."""
 
 import numpy as np
 from jaxtyping import Bool, Int
@@ -6,7 +6,7 @@ from jaxtyping import Bool, Int
 from ..world.gridworld import MOVES
 
 
-def led_to(
+def next_cells(
     walls: Bool[np.ndarray, "episode row col"],
     cells: Int[np.ndarray, "episode time"],
     actions: Int[np.ndarray, "episode time"],

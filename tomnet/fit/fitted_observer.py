@@ -23,6 +23,7 @@ from ..support.errors import BadFile, BadSetting
 from ..support.files import FilePath
 from ..support.identity import plain
 from ..support.named_arrays import named_arrays, with_arrays
+from ..support.typed_json import Misfit, from_json, to_json
 from ..support.warn import BeyondTraining, warn_once
 from ..support.words import counted
 from .dataset import QUERIES, Schema, make_dataset, spread_out
@@ -30,11 +31,12 @@ from .domain import FitDomain
 from .inverse_planner import InversePlanner
 from .mixture import Mixture, Weights
 from .network_observer import NetworkObserver
-from .observers import Asked, NeuralObserver, Observer
+from .observer_protocol import Asked, NeuralObserver, Observer
 from .steps import StepModel
 from .tomnet_observer import ToMnetObserver
 
 FORMAT, VERSION = "tomnet fitted observer", 2
+NO_FITTED_OBSERVER = "its header describes no fitted observer that this tomnet can build"
 OBSERVER = "observer.safetensors"
 
 Name = Literal["network", "inverse planner", "mixture"]
@@ -153,22 +155,43 @@ def _standing(scene: Scene, action_names: tuple[str, ...]) -> Recording:
     )
 
 
+@dataclass(frozen=True)
+class PlannerHeader:
+    detour_cost: float
+    haste: float
+
+
+@dataclass(frozen=True)
+class Header:
+    """Of a fitted observer's file."""
+
+    schema: Schema
+    kind: str  # of KINDS
+    network: dict[str, Any]  # its config, which is of its kind
+    planner: PlannerHeader
+    outcome_weights: list[tuple[int, float]]  # JSON's tables have no numbers for keys
+    action_weights: list[tuple[int, float]]
+    recommended: Name
+    about: dict[str, Any]
+    domain: FitDomain | None = None  # files from before it was known have none
+
+
 def save_fitted(path: FilePath, observer: FittedObserver) -> None:
     planner = observer.planner
     arrays = {f"network.{name}": array for name, array in named_arrays(observer.neural.network).items()}
     arrays |= {"planner.parameters": planner.parameters, "planner.usual_steps": planner.steps.usual}
-    header = {
-        "schema": plain(observer.schema),
-        "kind": observer.neural.kind,
-        "network": plain(observer.neural.network.config),
-        "planner": {"detour_cost": planner.detour_cost, "haste": planner.steps.haste},
-        "outcome_weights": [*observer.outcome_weights.items()],
-        "action_weights": [*observer.action_weights.items()],
-        "recommended": observer.recommended,
-        "about": observer.about,
-        "domain": None if observer.domain is None else plain(observer.domain),
-    }
-    save_arrays(path, arrays, header, format=FORMAT, version=VERSION)
+    header = Header(
+        schema=observer.schema,
+        kind=observer.neural.kind,
+        network=plain(observer.neural.network.config),
+        planner=PlannerHeader(planner.detour_cost, planner.steps.haste),
+        outcome_weights=[*observer.outcome_weights.items()],
+        action_weights=[*observer.action_weights.items()],
+        recommended=observer.recommended,
+        about=observer.about,
+        domain=observer.domain,
+    )
+    save_arrays(path, arrays, to_json(header), format=FORMAT, version=VERSION)
 
 
 def is_fitted(path: FilePath) -> bool:
@@ -187,28 +210,27 @@ def load_fitted(path: FilePath) -> FittedObserver:
     """
     path = Path(path)
     path = path / OBSERVER if path.is_dir() else path
-    arrays, header = load_arrays(path, FORMAT, VERSION)
+    arrays, told = load_arrays(path, FORMAT, VERSION)
     try:
-        blank = KINDS[header["kind"]].blank(_tuples(header["network"]))
+        header: Header = from_json(Header, told)
+        blank = KINDS[header.kind].blank(_tuples(header.network))
         prefix = "network."
         own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-        steps = StepModel(arrays["planner.usual_steps"], header["planner"]["haste"])
+        steps = StepModel(arrays["planner.usual_steps"], header.planner.haste)
         return FittedObserver(
-            schema=Schema(**_tuples(header["schema"])),
+            schema=header.schema,
             neural=dataclasses.replace(blank, network=with_arrays(blank.network, own, path)),
-            planner=InversePlanner(arrays["planner.parameters"], header["planner"]["detour_cost"], steps),
-            outcome_weights=dict(header["outcome_weights"]),
-            action_weights=dict(header["action_weights"]),
-            recommended=header["recommended"],
-            about=dict(header["about"]),
-            domain=_domain(header.get("domain")),
+            planner=InversePlanner(arrays["planner.parameters"], header.planner.detour_cost, steps),
+            outcome_weights=dict(header.outcome_weights),
+            action_weights=dict(header.action_weights),
+            recommended=header.recommended,
+            about=header.about,
+            domain=header.domain,
         )
-    except (KeyError, TypeError, ValueError, BadSetting) as error:
-        raise BadFile(path, "its header describes no fitted observer that this tomnet can build") from error
-
-
-def _domain(said: dict[str, Any] | None) -> FitDomain | None:
-    return None if said is None else FitDomain(**_tuples(said))
+    except (BadSetting, Misfit) as why:
+        raise BadFile(path, f"{NO_FITTED_OBSERVER}: {why}") from None
+    except (KeyError, TypeError, ValueError) as error:  # an array that is missing, or a config of another kind
+        raise BadFile(path, NO_FITTED_OBSERVER) from error
 
 
 def _tuples(said: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The network trained from a start, beside the one that was trained from nothing."""
 
 from .dataset import Dataset
-from .observers import Observer
+from .observer_protocol import Observer
 from .result import Started
 from .scores import judged, mean_loss, over_agents, say, within
 from .split import Split
