@@ -3,23 +3,29 @@
 import sys
 from pathlib import Path
 
+from ..experiments.description import Description
 from ..experiments.experiment import ObserverSpec
 from ..experiments.registry import EXPERIMENTS
+from ..figures.style import NOTHING
 from ..observer.config import ObserverConfig
+from ..observer.tomnet import ToMnet
 from ..support.files import write_atomically
 from ..support.words import counted
 from ..world.gridworld import World
 from ..zoo import available, home, load_all
 from .observers import spec_of, table
 
-COLUMNS = ("observer", "past", "N_past", "current episode", "world", "heads", "embedding")
+Observers = list[tuple[str, str, ToMnet, Description]]
+"""Experiment, name, and what that names."""
+COLUMNS = ("observer", "past", "N_past", "current episode", "world", "heads", "embedding", "minutes")
 PAGE = """# Which pretrained observer reads what
 
 `tomnet.load(NAME)` gives any of these; the links lead to their cards. *Past*: what is seen of each past episode, all of
 it or a single state and action (a snapshot); *N_past*: of how many; *current episode*: whether the observer reads what
 happened before the query (–: it is asked at the start, and there is nothing to read). An observer knows the world that
 it was trained in; *swaps*: how often objects change places when the subgoal is reached. Heads that it has not are None
-in its answers.
+in its answers. *Minutes*: how long the process that trained it ran, {minutes} in all, most of them several at a time on
+one {device}.
 
 {table}
 
@@ -27,22 +33,37 @@ in its answers.
 """
 
 
-def overview() -> list[tuple[str, ...]]:
-    """One row for each observer, where it is at home."""
+def overview(observers: Observers) -> list[tuple[str, ...]]:
     return [
         (
             f"[{name}/{observer_name}](../tomnet/zoo/{name}/README.md)",
-            *_reads(spec_of(experiment, description), observer.config),
+            *_reads(spec_of(EXPERIMENTS[name], description), observer.config),
+            _minutes(description.seconds),
         )
-        for name, experiment in EXPERIMENTS.items()
-        if available(name)
+        for name, observer_name, observer, description in observers
+    ]
+
+
+def page() -> str:
+    observers = all_observers()
+    descriptions = [description for *_, description in observers]
+    devices = dict.fromkeys(description.environment.get("device", NOTHING) for description in descriptions)
+    minutes = _minutes(sum(description.seconds for description in descriptions))
+    return PAGE.format(table=table(COLUMNS, overview(observers)), minutes=minutes, device=" or ".join(devices))
+
+
+def all_observers() -> Observers:
+    """Each where it is at home."""
+    return [
+        (name, observer_name, observer, description)
+        for name in filter(available, EXPERIMENTS)
         for observer_name, (observer, description) in load_all(name).items()
         if home(name, observer_name) == name
     ]
 
 
-def page() -> str:
-    return PAGE.format(table=table(COLUMNS, overview()))
+def _minutes(seconds: float) -> str:
+    return f"{seconds / 60:.1f}"
 
 
 def _reads(spec: ObserverSpec, config: ObserverConfig) -> tuple[str, ...]:
