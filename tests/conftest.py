@@ -1,5 +1,6 @@
 """Set up before any test imports tomnet: types checked at run time, compiled programs kept between runs."""
 
+import gc
 import os
 from importlib.metadata import version
 from pathlib import Path
@@ -7,10 +8,11 @@ from pathlib import Path
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 # Tests compile much and compute little. With 0 here they run what users run, and take longer the first time.
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
-# XLA's older emitters compile in half the time. It aborts at a flag that it does not know: only versions known to have
-# this one are given it.
+# XLA's older emitters compile in half the time, and programs that are not split in four fifths: every core has a test
+# anyway. It aborts at a flag that it does not know: only versions known to have these are given them.
 if os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] != "0" and version("jaxlib").startswith("0.10."):
-    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_use_fusion_emitters=false".strip()
+    quick = "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {quick}".strip()
 # Most of a test's time is compilation, and most programs are the same as last time.
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1] / ".cache" / "jax"))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
@@ -20,6 +22,9 @@ import jax
 import pytest
 from hypothesis import HealthCheck, settings
 from jaxtyping import install_import_hook
+
+# Collecting and tracing make millions of objects that stay: Python need not look through them all so often.
+gc.set_threshold(20_000, 10, 10)
 
 # Every shape written in a signature is checked whenever a test calls the function.
 install_import_hook("tomnet", "beartype.beartype")
