@@ -35,14 +35,17 @@ settings.register_profile("tomnet", deadline=None, derandomize=True, suppress_he
 settings.load_profile("tomnet")
 
 
+# Folders whose files need the same programs, a server or runs to compare with: one worker takes all of a folder.
+TOGETHER = ("explorer", "faults")
+
 # Files that take long, begun first: a worker that began one last would be at it alone when all others are done.
 SLOW = (
+    "explorer/test_page_for_everyone.py",
+    "faults/test_disks.py",
     "experiments/test_ceiling.py",
     "experiments/test_minds_end_to_end.py",
-    "explorer/test_page_for_everyone.py",
     "explorer/test_page.py",
     "experiments/test_minds.py",
-    "faults/test_disks.py",
     "faults/test_signals.py",
     "faults/test_kills.py",
     "mesh/test_devices.py",
@@ -68,6 +71,21 @@ def pytest_collection_modifyitems(config, items):
         items[:] = [item for item in items if item not in set(slow)]
     places = {Path(__file__).parent / name: place for place, name in enumerate(SLOW)}
     items.sort(key=lambda item: places.get(item.path, len(places)))
+
+
+@pytest.hookimpl(optionalhook=True)  # without pytest-xdist nobody asks
+def pytest_xdist_make_scheduler(config, log):
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFileOrFolder(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            folder = next((part for part in Path(file).parts if part in TOGETHER), None)
+            return folder or file
+
+    return ByFileOrFolder(config, log)
 
 
 MAPS = Path("/proc/self/maps")
