@@ -155,7 +155,8 @@ def main() -> None:
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at first")
     print(f"page, styles and scripts: {sum(path.stat().st_size for path in page_files().values()) / 1e3:.0f} kB")
     with served(PORT) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        program = shutil.which("chromium") or shutil.which("chromium-headless-shell")
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         paint(browser, address)
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.goto(address)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from tomnet.explorer import static_observer
 
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-headless-shell")
 WEIGHTS, FORWARD, MEASURE = "weights.js", "observer.js", "measure.js"
 MEASURED = """
 const took = (call) => { const start = performance.now(); call(); return performance.now() - start; };
@@ -48,8 +49,9 @@ def main() -> None:
         shutil.copy(Path(static_observer.__file__).parent / "page" / FORWARD, folder)
         (folder / MEASURE).write_text(MEASURED.replace("ANSWERS", str(answers)))
         print(f"weights {(folder / WEIGHTS).stat().st_size} bytes, script {(folder / FORWARD).stat().st_size} bytes")
-        for engine, measure in {"node": in_node, "chromium": in_chromium}.items():
-            lines = measure(folder).splitlines() if shutil.which(engine) else ["is not installed"]
+        engines = {"node": (shutil.which("node"), in_node), "chromium": (CHROMIUM, in_chromium)}
+        for engine, (program, measure) in engines.items():
+            lines = measure(folder).splitlines() if program else ["is not installed"]
             print("\n".join(f"{engine}, {line}" for line in lines), flush=True)
 
 
@@ -62,7 +64,7 @@ def in_node(folder: Path) -> str:
 def in_chromium(folder: Path) -> str:
     tags = "".join(f'<script src="{name}"></script>' for name in (WEIGHTS, FORWARD, MEASURE))
     (folder / "page.html").write_text(f"<pre></pre>{tags}<script>document.querySelector('pre').append(report)</script>")
-    command = ["chromium", "--headless", "--no-sandbox", "--dump-dom", (folder / "page.html").as_uri()]
+    command = [str(CHROMIUM), "--headless", "--no-sandbox", "--dump-dom", (folder / "page.html").as_uri()]
     dom = subprocess.check_output(command, text=True, stderr=subprocess.DEVNULL)
     return re.findall(r"<pre>(.*?)</pre>", dom, re.DOTALL)[0]
 

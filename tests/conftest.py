@@ -1,5 +1,6 @@
 """Set up before any test imports tomnet: types checked at run time, compiled programs kept between runs."""
 
+import gc
 import os
 from importlib.metadata import version
 from pathlib import Path
@@ -7,10 +8,11 @@ from pathlib import Path
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 # Tests compile much and compute little. With 0 here they run what users run, and take longer the first time.
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
-# XLA's older emitters compile in half the time. It aborts at a flag that it does not know: only versions known to have
-# this one are given it.
+# XLA's older emitters compile in half the time, and programs that are not split in four fifths: every core has a test
+# anyway. It aborts at a flag that it does not know: only versions known to have these are given them.
 if os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] != "0" and version("jaxlib").startswith("0.10."):
-    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_use_fusion_emitters=false".strip()
+    quick = "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {quick}".strip()
 # Most of a test's time is compilation, and most programs are the same as last time.
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1] / ".cache" / "jax"))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
@@ -21,6 +23,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from jaxtyping import install_import_hook
 
+# Collecting and tracing make millions of objects that stay: Python need not look through them all so often.
+gc.set_threshold(20_000, 10, 10)
+
 # Every shape written in a signature is checked whenever a test calls the function.
 install_import_hook("tomnet", "beartype.beartype")
 
@@ -30,14 +35,17 @@ settings.register_profile("tomnet", deadline=None, derandomize=True, suppress_he
 settings.load_profile("tomnet")
 
 
+# Folders whose files need the same programs, a server or runs to compare with: one worker takes all of a folder.
+TOGETHER = ("explorer", "faults")
+
 # Files that take long, begun first: a worker that began one last would be at it alone when all others are done.
 SLOW = (
+    "explorer/test_page_for_everyone.py",
+    "faults/test_disks.py",
     "experiments/test_ceiling.py",
     "experiments/test_minds_end_to_end.py",
-    "explorer/test_page_for_everyone.py",
     "explorer/test_page.py",
     "experiments/test_minds.py",
-    "faults/test_disks.py",
     "faults/test_signals.py",
     "faults/test_kills.py",
     "mesh/test_devices.py",
@@ -57,12 +65,27 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
-    if not config.getoption("--slow"):
+    if not (config.getoption("--slow") or config.getoption("--torture", default=False)):
         slow = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=slow)
         items[:] = [item for item in items if item not in set(slow)]
     places = {Path(__file__).parent / name: place for place, name in enumerate(SLOW)}
     items.sort(key=lambda item: places.get(item.path, len(places)))
+
+
+@pytest.hookimpl(optionalhook=True)  # without pytest-xdist nobody asks
+def pytest_xdist_make_scheduler(config, log):
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFileOrFolder(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            folder = next((part for part in Path(file).parts if part in TOGETHER), None)
+            return folder or file
+
+    return ByFileOrFolder(config, log)
 
 
 MAPS = Path("/proc/self/maps")

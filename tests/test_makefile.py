@@ -29,20 +29,28 @@ def make_chromium(folder: Path, programs: dict[str, str]) -> tuple[str, list[str
     return done.stdout, calls.read_text().splitlines()
 
 
+INSTALL = "install -y -qq --no-install-recommends"
 ROOT_USER, SOMEBODY = {"id": "echo 0"}, {"id": "echo 1000"}
 WORKS = {"apt-get": 'echo "$@" >> "$CALLS"'}
+NO_SHELL = {"apt-get": 'echo "$@" >> "$CALLS"; case "$*" in *shell*) exit 100;; esac'}
 NO_NETWORK = {"apt-get": 'echo "$@" >> "$CALLS"; exit 100'}
 NO_PACKAGE = {"apt-get": 'echo "$@" >> "$CALLS"; [ "$1" = update ]'}
 
 
-def test_nothing_is_done_where_it_is_there(tmp_path):
-    assert make_chromium(tmp_path, ROOT_USER | WORKS | {"chromium": "exit 0"}) == ("", [])
+@pytest.mark.parametrize("program", ["chromium", "chromium-headless-shell"])
+def test_nothing_is_done_where_it_is_there(tmp_path, program):
+    assert make_chromium(tmp_path, ROOT_USER | WORKS | {program: "exit 0"}) == ("", [])
 
 
 def test_root_gets_it(tmp_path):
     said, calls = make_chromium(tmp_path, ROOT_USER | WORKS)
     assert said == "installing Chromium, for the tests of the page\n"
-    assert calls == ["update -qq", "install -y -qq chromium"]
+    assert calls == ["update -qq", f"{INSTALL} chromium-headless-shell fonts-liberation"]
+
+
+def test_where_there_is_none_without_windows_root_gets_one_with_windows(tmp_path):
+    _, calls = make_chromium(tmp_path, ROOT_USER | NO_SHELL)
+    assert calls[-1] == f"{INSTALL} chromium fonts-liberation"
 
 
 @pytest.mark.parametrize("apt", [NO_NETWORK, NO_PACKAGE], ids=["no network", "no package"])

@@ -24,6 +24,25 @@ def browser():
         chromium.close()
 
 
+@pytest.fixture(scope="module")
+def kept_page(browser, address):
+    """One for all tests that leave it as it was: to open another for each takes longer than they do."""
+    visit = Visit(browser, address)
+    yield visit
+    visit.end("kept")
+
+
+@pytest.fixture
+def same_page(kept_page):
+    """As a test finds it, nothing having been said, it leaves it."""
+    kept_page.evaluate("() => (tomnetSaid = '')")
+    before = kept_page.scene
+    yield kept_page
+    kept_page.answered()
+    assert kept_page.scene == before
+    assert kept_page.faults == []
+
+
 @pytest.fixture(params=["desktop", pytest.param("phone", marks=pytest.mark.slow)])
 def page(browser, address, request):
     """The page as it opens; what it looked like at the end of a test is kept. On a phone only where all tests run, but

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from explorer.browsing import CHROMIUM
 
 SECONDS = 300  # the machine may be busy
 
@@ -33,18 +34,20 @@ def in_chromium(folder: Path, scripts: list[str], expression: str) -> str:
     show = f'<script>document.querySelector("pre").textContent = {expression};</script>'
     (folder / "page.html").write_text(f'<!doctype html><meta charset="utf-8"><pre></pre>{tags}{show}')
     page = (folder / "page.html").as_uri()
-    dom = _run("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page)
+    assert CHROMIUM is not None
+    dom = _run(CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page)
     (shown,) = re.findall(r"<pre>(.*?)</pre>", dom, re.DOTALL)
     return html.unescape(shown)
 
 
 ENGINES = {"node": in_node, "chromium": in_chromium}
-ANY_ENGINE = next(filter(shutil.which, ENGINES), "node")
+PROGRAMS = {"node": shutil.which("node"), "chromium": CHROMIUM}
+ANY_ENGINE = next(filter(PROGRAMS.get, PROGRAMS), "node")
 
 
 def evaluate(engine: str, folder: Path, scripts: dict[str, str], expression: str) -> Any:
     """The value of an expression after these scripts, by their names; skipped where the engine is not installed."""
-    if shutil.which(engine) is None:
+    if PROGRAMS[engine] is None:
         pytest.skip(f"{engine} is not installed, and what a page computes stays unchecked there")
     for name, text in scripts.items():
         (folder / name).write_text(text, encoding="utf-8")

@@ -115,12 +115,20 @@ def test_a_level_is_drawn_from_its_seed(page):
 
 
 def test_pages_that_want_the_same_level_are_all_given_it(page, monkeypatch):
-    door = threading.Event()
-    monkeypatch.setattr(server.acting, "random_level", lambda *_: door.wait(10) and LEVEL)
+    door, arrived, take = threading.Event(), [], Turns.take
+
+    async def noted(turns, *asked):
+        arrived.append(asked)
+        return await take(turns, *asked)
+
+    monkeypatch.setattr(Turns, "take", noted)
+    monkeypatch.setattr(server.acting, "random_level", lambda *_: door.wait(300) and LEVEL)
     with ThreadPoolExecutor(3) as pages:
         asked = [pages.submit(page.post, "/api/level", json=A_LEVEL | {"client": f"somebody{n}"}) for n in range(3)]
-        time.sleep(0.3)  # two of them wait behind the first
-        door.set()
+        while len(arrived) < 3 and not any(each.done() for each in asked):
+            time.sleep(0.01)
+        door.set()  # two of them wait behind the first
+    assert len(arrived) == 3
     assert [each.result().json() for each in asked] == [{"level": LEVEL}] * 3
 
 

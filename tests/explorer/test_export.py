@@ -18,7 +18,7 @@ beside = pytest.importorskip("tomnet.explorer.beside", exc_type=ImportError)
 observers = pytest.importorskip("tomnet.explorer.observers", exc_type=ImportError)
 requests = pytest.importorskip("tomnet.explorer.requests", exc_type=ImportError)
 
-from explorer.browsing import SIZES, Visit, on_every_screen  # noqa: E402
+from explorer.browsing import Visit, on_every_screen  # noqa: E402
 
 TOLERANCE = 1e-4
 ANSWERS = "() => tomnet.answers.get()"
@@ -31,8 +31,10 @@ def folder(tmp_path_factory):
     return made
 
 
-@pytest.fixture(params=SIZES)
+@pytest.fixture(params=["desktop", pytest.param("phone", marks=pytest.mark.slow)])
 def page(browser, folder, request):
+    """What it computes is the same on every screen, and fingers are those of the page with a server: on a phone only
+    where all tests run, but for those `on_every_screen`."""
     visit = Visit(browser, (folder / "index.html").as_uri(), request.param)
     yield visit
     visit.end(f"exported {request.node.name}")

@@ -106,13 +106,15 @@ def test_a_level_that_is_none_is_refused_and_the_old_one_stays(page):
         ("up\ntook B", "beside it"),
     ],
 )
-def test_steps_that_cannot_be_played_are_refused_too(page, steps, why):
-    before = page.scene
-    page.press("#as-text")
-    page.fill("#text", f"{before['level']}\n\n{steps}")
-    page.press("#text-use")
-    assert why in page.inner_text("#text-wrong")
-    assert page.scene == before
+def test_steps_that_cannot_be_played_are_refused_too(same_page, steps, why):
+    before = same_page.scene
+    same_page.press("#as-text")
+    assert same_page.inner_text("#text-wrong") == ""
+    same_page.fill("#text", f"{before['level']}\n\n{steps}")
+    same_page.press("#text-use")
+    assert why in same_page.inner_text("#text-wrong")
+    assert same_page.scene == before
+    same_page.press("#text-close")
 
 
 def test_a_level_is_drawn_at_random(page):

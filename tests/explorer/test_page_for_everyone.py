@@ -23,11 +23,11 @@ def test_the_address_holds_the_whole_scene(browser, page):
 
 
 @pytest.mark.parametrize("hash", ["#2.eyJ9", "#1.eyJ9", "#1.e30", "#nonsense"])
-def test_an_address_that_cannot_be_read_leaves_the_scene(page, hash):
-    before = page.scene
-    page.evaluate(f"() => (location.hash = '{hash}')")
-    assert page.sentence().startswith("This address")
-    assert page.scene == before
+def test_an_address_that_cannot_be_read_leaves_the_scene(same_page, hash):
+    before = same_page.scene
+    same_page.evaluate(f"() => (location.hash = '{hash}')")
+    assert same_page.sentence().startswith("This address")
+    assert same_page.scene == before
 
 
 SPOILT = {
@@ -46,12 +46,11 @@ SPOILT = {
 
 
 @pytest.mark.parametrize("why", SPOILT)
-def test_an_address_that_was_tampered_with_leaves_the_scene(page, why):
-    before = page.scene
-    page.evaluate("(scene) => (location.hash = tomnet.address.write(scene))", SPOILT[why](before))
-    assert page.sentence().endswith(".")
-    assert page.scene == before
-    page.answered()
+def test_an_address_that_was_tampered_with_leaves_the_scene(same_page, why):
+    before = same_page.scene
+    same_page.evaluate("(scene) => (location.hash = tomnet.address.write(scene))", SPOILT[why](before))
+    assert same_page.sentence().endswith(".")
+    assert same_page.scene == before
 
 
 def test_an_address_whose_observer_is_not_here_says_so(page):
@@ -113,27 +112,30 @@ def controls(page) -> list[tuple[str, str]]:
     return [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in met]
 
 
-def assert_all_named(page):
+def assert_all_named(page, where):
     met = controls(page)
-    assert len(met) > 3
-    assert [role for role, name in met if not name.strip()] == []
+    assert len(met) > 3, where
+    assert [role for role, name in met if not name.strip()] == [], where
 
 
 @on_every_screen
-@pytest.mark.parametrize("scene", ["glimpses", "random", "walls", "out-of-view"])
-def test_everything_has_a_name(page, scene):
-    page.select_option("#scenes", scene)
-    page.answered()
-    for panel in ("world", "past", "prediction") if page.size == "phone" else ("world",):
-        page.panel(panel)
-        assert_all_named(page)
+def test_everything_has_a_name(page):
+    for scene in ("glimpses", "random", "walls", "out-of-view"):
+        page.select_option("#scenes", scene)
+        page.answered()
+        for panel in ("world", "past", "prediction") if page.size == "phone" else ("world",):
+            page.panel(panel)
+            assert_all_named(page, scene)
 
 
 @on_every_screen
-@pytest.mark.parametrize("opener", ["share", "as-text", "tour"])
-def test_what_opens_has_names_too(page, opener):
-    page.press(f"#{opener}")
-    assert_all_named(page)
+def test_what_opens_has_names_too(page):
+    for opener, opened in {"share": "#share-menu", "as-text": "#text-dialog", "tour": "#guide"}.items():
+        page.press(f"#{opener}")
+        assert page.is_visible(opened)
+        assert_all_named(page, opener)
+        page.keyboard.press("Escape")
+        assert page.is_hidden(opened)
 
 
 REACHABLE = """() => [...document.querySelectorAll("button, select, input, textarea, [tabindex='0']")]
@@ -143,18 +145,19 @@ FOCUSED = "() => document.activeElement.id || document.activeElement.outerHTML.s
 
 
 @on_every_screen
-@pytest.mark.parametrize("scene", ["glimpses", "walls", "out-of-view"])
-def test_everything_is_reached_with_the_tab_key(page, scene):
-    page.select_option("#scenes", scene)
-    page.answered()
-    for panel in ("world", "past", "prediction") if page.size == "phone" else ("world",):
-        page.panel(panel)
-        wanted, reached = page.evaluate(REACHABLE), []
-        page.evaluate("() => document.activeElement.blur()")
-        for _ in range(len(wanted) + 5):
-            page.keyboard.press("Tab")
-            reached.append(page.evaluate(FOCUSED))
-        assert set(wanted) - set(reached) == set()
+def test_everything_is_reached_with_the_tab_key(page):
+    for scene in ("glimpses", "walls", "out-of-view"):
+        page.select_option("#scenes", scene)
+        page.answered()
+        for panel in ("world", "past", "prediction") if page.size == "phone" else ("world",):
+            page.panel(panel)
+            wanted, reached = page.evaluate(REACHABLE), []
+            assert len(wanted) > 3
+            page.evaluate("() => document.activeElement.blur()")
+            for _ in range(len(wanted) + 5):
+                page.keyboard.press("Tab")
+                reached.append(page.evaluate(FOCUSED))
+            assert set(wanted) - set(reached) == set(), scene
 
 
 @on_every_screen

@@ -18,7 +18,11 @@ ACKNOWLEDGED = "tomnet: stopping once the steps under way"
 TRIES = 20  # on a busy machine a run may be through before it is looked at
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "Ctrl-C"])
+# Ctrl-C within a process is in the tests of both trainers, and of a process of its own in those of the command
+CTRL_C = pytest.param(signal.SIGINT, id="Ctrl-C", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGTERM, id="SIGTERM"), CTRL_C])
 @pytest.mark.parametrize("victim", VICTIMS)
 def test_a_signal_is_acknowledged_at_once_and_the_run_saved(
     victim, number, server, undisturbed, cases, tally, tmp_path
