@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import arg
 
 from ..support.checks import check_between, check_seed, check_writable
+from ..support.cpu import compile_quickly
 from ..support.errors import BadFile, TomnetError
 from ..support.progress import narrated, stage
 from .arguments import Model, PopulationFolder, Seed, object_number
@@ -56,6 +57,7 @@ class SallyAnne:
         from ..world.gridworld import SUBGOAL_MAZE
 
         started = time.monotonic()
+        compile_quickly()
         check_seed(self.seed)
         check_between("past", self.past, 0, MOST_PAST)
         check_writable(self.out)
