@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers import compiled_programs
 
-from tomnet.support.trees import concatenate, concatenate_on_host, pick, pick_on_host, stack, stack_on_host
+from tomnet.support.trees import concatenate, concatenate_on_host, on_device, pick, pick_on_host, stack, stack_on_host
 
 TREE = {"a": jnp.arange(6).reshape(3, 2), "b": (jnp.arange(3),)}
 
@@ -24,6 +24,14 @@ def test_a_part_is_picked_without_a_program_for_its_shape():
     assert names == []
     assert isinstance(part["a"], jax.Array)
     assert part["a"].tolist() == [[4, 5], [0, 1]]
+
+
+@pytest.mark.parametrize("count", [1, 64, 100_000])
+def test_what_is_on_the_device_no_longer_depends_on_the_host(count):
+    array = np.zeros(count, np.float32)
+    there = on_device({"a": array})
+    array[:] = 1
+    assert not np.asarray(there["a"]).any()
 
 
 @pytest.mark.parametrize(("stack", "kind"), [(stack, jnp.ndarray), (stack_on_host, np.ndarray)])

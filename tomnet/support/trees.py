@@ -24,8 +24,9 @@ def on_host(tree: Any) -> Any:
 
 
 def on_device(tree: Any) -> Any:
-    """As JAX holds it. Unlike `jnp.asarray`, without a compiled program for each shape."""
-    return jax.device_put(tree)
+    """As JAX holds it. Unlike `jnp.asarray`, without a compiled program for each shape; and of NumPy's arrays a copy,
+    or whoever changes one later might change what JAX reads."""
+    return jax.device_put(jax.tree.map(lambda leaf: leaf.copy() if isinstance(leaf, np.ndarray) else leaf, tree))
 
 
 def stack(trees: Iterable[Any]) -> Any:
