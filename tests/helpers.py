@@ -1,6 +1,8 @@
 """Shared by tests of several folders: distances and statistics in plain Python, and made-up encounters."""
 
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import equinox as eqx
 import jax
@@ -182,6 +184,22 @@ def spoilt(encounters: Encounter, seed: int = 99) -> Encounter:
         length=whole(past.length, rubbish.length),
     )
     return eqx.tree_at(lambda encounter: encounter.past, encounters, spoilt_past)
+
+
+@contextmanager
+def compiled_programs() -> Iterator[list[str]]:
+    """The names of all programs that are compiled in here, or read from the cache of those that once were."""
+    names = []
+
+    def note(event: str, seconds: float, fun_name: str = "", **_) -> None:
+        if event == "/jax/core/compile/backend_compile_duration":
+            names.append(fun_name.removeprefix("jit(").removesuffix(")"))
+
+    jax.monitoring.register_event_duration_secs_listener(note)
+    try:
+        yield names
+    finally:
+        jax.monitoring.unregister_event_duration_listener(note)
 
 
 def contents(folder) -> dict[str, bytes]:

@@ -3,11 +3,12 @@
 import dataclasses
 
 import equinox as eqx
+import jax
 import numpy as np
 import pytest
 from experiments.minds_small import save_populations
 from experiments.test_minds import TINY, TINY_BEHAVIOUR
-from helpers import made_up, says
+from helpers import compiled_programs, made_up, says
 
 from tomnet import zoo
 from tomnet.agents import population as populations
@@ -144,16 +145,33 @@ def test_whoever_acts_on_what_it_believes_gets_the_part(agents, monkeypatch):
     monkeypatch.setattr(story, "load_condition", lambda name, folder: held_out)
     far_unmoved = {0: [1.0, 0, 0, 0], 1: [0, 0, 0.6, 0]}  # by network, for each side
     near_seen_to_go = {0: [0.9, 0, 0, 0], 1: [0, 0, 0.1, 0]}
-    answers = {(4, 0): far_unmoved, (2, 1): near_seen_to_go}  # by distance and world; anything else is not asked
+    perform = story.perform
 
-    def turn_back(agent, plays, which, world):
+    def performed(agent, preferred, scenarios, world):
         number = next(n for n in (0, 1) if eqx.tree_equal(agent, held_out.agent(n, 0)))
-        return np.array(answers[plays[0].distance, which][number])
+        assert [each.distance for each in scenarios] == [4] * 4 + [2] * 4
+        policy = np.full((2, 8, len(ACTIONS)), np.nan)  # anything else is not asked
+        for side in range(4):
+            policy[0, side, scenarios[side].back] = far_unmoved[number][side]
+            policy[1, 4 + side, scenarios[4 + side].back] = near_seen_to_go[number][side]
+        return dataclasses.replace(perform(agent, preferred, scenarios, world), policy=policy)
 
-    monkeypatch.setattr(story, "_turn_back", turn_back)
-    network, _, play = story.Cast(folder=agents).audition(4, SUBGOAL_MAZE)
+    monkeypatch.setattr(story, "perform", performed)
+    network, _, play, performance = story.Cast(folder=agents).audition(4, SUBGOAL_MAZE)
     assert network == 1
     assert [ACTIONS[step] for step in play.path] == ["down"] * 4 + ["right"]  # the third side
+    assert performance.way.actions.tolist() == [list(play.path)]
+    assert performance.policy[0, 0, play.back] == 0.6
+
+
+def test_few_programs_are_compiled_for_the_story(agents, model, tmp_path):
+    """Step by step, they were nearly two hundred, and of the large ones each several times."""
+    jax.clear_caches()
+    with compiled_programs() as names:
+        assert sally_anne("--population", agents, "--model", model, "--out", tmp_path) == 0
+    assert len(names) < 30, names
+    for large in ("lead", "look_around", "_play", "_predict_counterfactuals", "empirical_successors"):
+        assert names.count(large) == 1
 
 
 def test_only_what_was_trained_goes_without_a_warning():

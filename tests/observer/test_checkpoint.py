@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from helpers import made_up
+from helpers import compiled_programs, made_up
 
 from tomnet.observer.checkpoint import OBSERVER_FORMAT, VERSION, load_observer, load_state, save_observer, save_state
 from tomnet.observer.config import ObserverConfig
@@ -44,6 +44,15 @@ def test_an_observer_may_be_kept_in_half_the_bytes(observer, tmp_path):
     for one, other in zip(jax.tree.leaves(loaded), jax.tree.leaves(observer), strict=True):
         assert one.dtype == other.dtype
         assert np.allclose(one, other, rtol=0.01)
+
+
+def test_nothing_is_compiled_to_read_one(observer, tmp_path):
+    """Each shape would be a program of its own, and of a cold start most would be these."""
+    save_observer(tmp_path / "half.safetensors", observer, {}, dtype=jnp.bfloat16)
+    jax.clear_caches()
+    with compiled_programs() as names:
+        load_observer(tmp_path / "half.safetensors")
+    assert names == []
 
 
 def test_arrays_have_readable_names(observer):

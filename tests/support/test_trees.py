@@ -1,10 +1,12 @@
 """Parts of PyTrees, and several as one."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from helpers import compiled_programs
 
-from tomnet.support.trees import concatenate, concatenate_on_host, pick, stack, stack_on_host
+from tomnet.support.trees import concatenate, concatenate_on_host, on_device, pick, pick_on_host, stack, stack_on_host
 
 TREE = {"a": jnp.arange(6).reshape(3, 2), "b": (jnp.arange(3),)}
 
@@ -14,6 +16,22 @@ def test_a_part_is_that_part_of_every_array(index):
     part = pick(TREE, index)
     assert np.array_equal(part["a"], np.asarray(TREE["a"])[index])
     assert np.array_equal(part["b"][0], np.asarray(TREE["b"][0])[index])
+
+
+def test_a_part_is_picked_without_a_program_for_its_shape():
+    with compiled_programs() as names:
+        part = pick_on_host(TREE, np.array([2, 0]))
+    assert names == []
+    assert isinstance(part["a"], jax.Array)
+    assert part["a"].tolist() == [[4, 5], [0, 1]]
+
+
+@pytest.mark.parametrize("count", [1, 64, 100_000])
+def test_what_is_on_the_device_no_longer_depends_on_the_host(count):
+    array = np.zeros(count, np.float32)
+    there = on_device({"a": array})
+    array[:] = 1
+    assert not np.asarray(there["a"]).any()
 
 
 @pytest.mark.parametrize(("stack", "kind"), [(stack, jnp.ndarray), (stack_on_host, np.ndarray)])

@@ -22,7 +22,7 @@ from ..support.errors import BadFile, BadSetting, TomnetError, nearest
 from ..support.identity import plain
 from ..support.mesh import whole
 from ..support.named_arrays import named_arrays, with_arrays
-from ..support.trees import on_device, on_host, pick
+from ..support.trees import on_device, pick_on_host
 from ..support.typed_json import from_json, to_json
 from ..support.zoo_folder import zoo_folder
 from .actor_critic import DeepAgent, Network, NetworkConfig, Senses
@@ -129,15 +129,14 @@ class Population(eqx.Module):
         for name, value, count in (("network", network, len(self)), ("preferred", preferred, self.objects)):
             if not 0 <= value < count:
                 raise BadSetting(name, value, f"this population has 0 to {count - 1}")
-        one = pick(self.networks, network)
-        senses = pick(senses_of([self.condition]), 0)
-        return DeepAgent(one, senses, jnp.int32(preferred))
+        senses = pick_on_host(senses_of([self.condition]), 0)
+        return DeepAgent(pick_on_host(self.networks, network), senses, on_device(np.int32(preferred)))
 
     def agents(self, part: Part = "all") -> DeepAgent:
         """Every network of that part with each preference in turn: a stacked agent, network-major."""
         chosen = {"training": self.training, "held out": self.held_out, "all": tuple(range(len(self)))}[part]
         each = np.repeat(np.asarray(chosen, int), self.objects)
-        networks = on_device(pick(on_host(self.networks), each))
+        networks = pick_on_host(self.networks, each)
         preferred = jnp.asarray(np.tile(np.arange(self.objects), len(chosen)), jnp.int32)
         return DeepAgent(networks, senses_of([self.condition] * len(each)), preferred)
 

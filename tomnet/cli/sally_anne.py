@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import arg
 
 from ..support.checks import check_between, check_seed, check_writable
+from ..support.cpu import compile_quickly
 from ..support.errors import BadFile, TomnetError
 from ..support.progress import narrated, stage
 from .arguments import Model, PopulationFolder, Seed, object_number
@@ -25,7 +26,7 @@ MOST_PAST = 100
 class SallyAnne:
     """Move an object behind an agent's back, and ask an observer what the agent will do.
 
-    On two cores 34 s the first time, when programs are compiled, and 10 s afterwards (measured once).
+    12 to 14 s of CPU time the first time, most of it to compile, and 6 s afterwards (docs/performance.md).
     """
 
     condition: Annotated[str, arg(metavar="CONDITION", help="field of view of the agent: 3x3, 5x5, 7x7 or 9x9")] = "5x5"
@@ -56,6 +57,7 @@ class SallyAnne:
         from ..world.gridworld import SUBGOAL_MAZE
 
         started = time.monotonic()
+        compile_quickly()
         check_seed(self.seed)
         check_between("past", self.past, 0, MOST_PAST)
         check_writable(self.out)

@@ -5,8 +5,10 @@ import math
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Int
 
+from ..support.trees import on_device
 from .episode import Episode, Snapshot
 
 
@@ -32,10 +34,9 @@ class History(eqx.Module):
     @staticmethod
     def of(past: Episode | Snapshot, recent: Episode | None = None) -> "History":
         """All of these past episodes seen; of the current one, all that there is."""
-        past = jax.tree.map(jnp.asarray, past)
         if recent is not None:
-            recent = jax.vmap(lambda episode: episode.until(episode.length))(jax.tree.map(jnp.asarray, recent))
-        return History(past, jnp.ones(past.walls.shape[:-2], bool), recent)
+            recent = _so_far(on_device(recent))
+        return History(on_device(past), on_device(np.ones(past.walls.shape[:-2], bool)), recent)
 
     def __len__(self) -> int:
         return self.past_real.shape[0]
@@ -46,3 +47,9 @@ class History(eqx.Module):
         *batch, past = self.past.walls.shape[:-2]
         queries = math.prod(self.past_real.shape[:-1]) // max(math.prod(batch), 1)  # of nobody, none
         return jnp.asarray(self.past_real).reshape(*batch, queries, past).any(-2)
+
+
+@jax.jit
+def _so_far(recent: Episode) -> Episode:
+    """All that there is of each of these episodes; compiled as a whole, rather than step by step."""
+    return jax.vmap(lambda episode: episode.until(episode.length))(recent)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from ..episodes.episode import ACTION_COUNT, Episode, QueryState, Snapshot
@@ -124,13 +125,8 @@ def recent_waves(recent: Episode) -> Int[Array, "*batch wave"]:
 
 def capacity_for(history: History, usual: Capacity | None = None) -> Capacity:
     """A capacity that suffices for every batch (all leading axes but the last are batches); at least the `usual`."""
-    past = int(frame_count(history.past, history.shown).sum(-1).max())
-    needed = Capacity(past)
-    if history.recent is not None:
-        count = int(history.recent.length.astype(jnp.int32).sum(-1).max())
-        waves = recent_waves(history.recent)
-        waves = tuple(int(width) for width in waves.reshape(-1, waves.shape[-1]).max(0))
-        needed = Capacity(past, count, waves)
+    past, recent, waves = _most_needed(history)
+    needed = Capacity(int(past), int(recent), tuple(np.asarray(waves).tolist()))
     if usual is not None:
         waves = (
             tuple(max(pair) for pair in zip(needed.waves, usual.waves, strict=True)) if usual.waves else needed.waves
@@ -138,6 +134,17 @@ def capacity_for(history: History, usual: Capacity | None = None) -> Capacity:
         needed = Capacity(max(needed.past, usual.past), max(needed.recent, usual.recent), waves)
     waves = tuple(min(history.past_real.shape[-2], rounded_up(w)) if w else 0 for w in needed.waves)
     return Capacity(rounded_up(needed.past), rounded_up(needed.recent) if needed.recent else 0, waves)
+
+
+@jax.jit
+def _most_needed(history: History) -> tuple[Int[Array, ""], Int[Array, ""], Int[Array, "wave"]]:
+    """As `Capacity` has it, by any batch; compiled as a whole, rather than step by step."""
+    past = frame_count(history.past, history.shown).sum(-1).max()
+    if history.recent is None:
+        return past, jnp.int32(0), jnp.zeros(0, jnp.int32)
+    waves = recent_waves(history.recent)
+    count = history.recent.length.astype(jnp.int32).sum(-1).max()
+    return past, count, waves.reshape(-1, waves.shape[-1]).max(0)
 
 
 def rounded_up(count: int) -> int:

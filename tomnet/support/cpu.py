@@ -23,6 +23,15 @@ def prepare_cpu() -> None:
     _keep_compiled_programs()
 
 
+def compile_quickly() -> None:
+    """For a command that compiles much and computes little: on a CPU, programs that are ready sooner and run slower.
+    To be called before the first of them is compiled."""
+    import jax  # not before `prepare_cpu`
+
+    if jax.default_backend() == "cpu":
+        jax.config.update("jax_disable_most_optimizations", True)
+
+
 def check_platform() -> None:
     """A GPU that was asked for and that JAX cannot use for want of its plugin; JAX itself answers with an assertion."""
     asked = os.environ.get("JAX_PLATFORMS", "").split(",")[0]

@@ -6,12 +6,12 @@ from typing import Any
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax.sharding import NamedSharding
 
 from .errors import BadFile
 from .mesh import placed_as, whole
+from .trees import on_device
 
 
 def named_arrays(tree: Any) -> dict[str, np.ndarray]:
@@ -47,4 +47,4 @@ def with_arrays(template: Any, arrays: dict[str, np.ndarray], path: Path) -> Any
 
 def _put(array: np.ndarray, like: Any) -> jax.Array:
     on_mesh = isinstance(getattr(like, "sharding", None), NamedSharding)
-    return placed_as(array, like) if on_mesh else jnp.asarray(array, like.dtype)
+    return placed_as(array, like) if on_mesh else on_device(np.asarray(array, like.dtype))

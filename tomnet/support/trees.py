@@ -13,13 +13,20 @@ def pick(tree: Any, index: Any) -> Any:
     return jax.tree.map(lambda leaf: leaf[index], tree)
 
 
+def pick_on_host(tree: Any, index: Any) -> Any:
+    """The same of arrays of which each has a shape of its own: chosen by NumPy, no program is compiled for any."""
+    return on_device(pick(on_host(tree), index))
+
+
 def on_host(tree: Any) -> Any:
     """As NumPy holds it, where a part is taken without a compiled program for its shape."""
     return jax.tree.map(np.asarray, tree)
 
 
 def on_device(tree: Any) -> Any:
-    return jax.tree.map(jnp.asarray, tree)
+    """As JAX holds it. Unlike `jnp.asarray`, without a compiled program for each shape; and of NumPy's arrays a copy,
+    or whoever changes one later might change what JAX reads."""
+    return jax.device_put(jax.tree.map(lambda leaf: leaf.copy() if isinstance(leaf, np.ndarray) else leaf, tree))
 
 
 def stack(trees: Iterable[Any]) -> Any:

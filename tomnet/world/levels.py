@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Int, Key, Scalar
 
 from ..support.errors import BadSetting
+from ..support.trees import on_device
 from .gridworld import ABSENT, Level, State, World, reset_to_level
 
 WALL, FREE, AGENT, SUBGOAL = "#", ".", "@", "*"
@@ -89,11 +90,7 @@ def parse_level(text: str, world: World) -> Level:
         if len(found) > 1 or (symbol == AGENT and len(found) == 0):
             raise BadSetting("level", repr(symbol), f"drawn {len(found)} times; once is right")
     objects = [cells[symbol][0] if len(cells[symbol]) else ABSENT for symbol in alphabet]
-    return Level(
-        walls=jnp.asarray(grid == WALL),
-        object_cells=jnp.asarray(objects, jnp.int16),
-        start_cell=jnp.asarray(cells[AGENT][0], jnp.int16),
-    )
+    return Level(*on_device((grid == WALL, np.array(objects, np.int16), np.int16(cells[AGENT][0]))))
 
 
 def format_level(level: Level | State, world: World) -> str:

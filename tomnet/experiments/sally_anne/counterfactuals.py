@@ -16,7 +16,7 @@ from ...observer.frames import Capacity, capacity_for
 from ...observer.tomnet import ToMnet
 from ...support.errors import BadSetting
 from ...support.progress import stage
-from ...support.trees import concatenate_on_host, on_host, pick, stack
+from ...support.trees import concatenate_on_host, on_host, pick, stack_on_host
 from ...support.words import counted
 from ...world.gridworld import World
 
@@ -41,7 +41,7 @@ def predict_counterfactuals(observer: ToMnet, history: History, queries: QuerySt
     """`queries` have axes [world, walk], and so have the probabilities, as plain arrays."""
     stage(f"an observer is asked about {counted(len(history), 'walk')}, with swaps and without")
     batches, worlds = _in_batches(history, axis=0), _in_batches(queries, axis=1)
-    capacity = capacity_for(stack(batches))
+    capacity = capacity_for(stack_on_host(batches))
     parts = [_predict_counterfactuals(observer, one, queries, capacity) for one, queries in zip(batches, worlds)]
     return pick(concatenate_on_host(map(on_host, parts), axis=1), np.s_[:, : len(history)])
 
@@ -50,10 +50,10 @@ def _in_batches(tree, axis: int) -> list:
     """Equal parts, so that one compiled program serves them all; the last is filled up with the first again."""
     count = jax.tree.leaves(tree)[0].shape[axis]
     size = min(BATCH, count)
-    parts = []
+    parts, tree = [], on_host(tree)
     for start in range(0, count, size):
         chosen = np.arange(start, start + size) % count
-        parts.append(jax.tree.map(lambda leaf, chosen=chosen: jnp.take(leaf, chosen, axis=axis), tree))
+        parts.append(jax.tree.map(lambda leaf, chosen=chosen: np.take(leaf, chosen, axis=axis), tree))
     return parts
 
 

@@ -14,7 +14,6 @@ import dataclasses
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int
 
@@ -24,7 +23,7 @@ from ...episodes.episode import Episode
 from ...episodes.rollout import RolloutState, at_the_subgoal, continue_rollout, start_rollout
 from ...ideal.paths import find_paths
 from ...support.errors import BadSetting
-from ...support.trees import stack
+from ...support.trees import on_device, pick_on_host, stack_on_host
 from ...world.gridworld import ACTIONS, MOVES, Level, World
 from ...world.levels import LETTERS, parse_level
 from .visibility import distance
@@ -50,7 +49,7 @@ class Scenario:
         """The same with that object in the place of A."""
         order = np.arange(len(self.level.object_cells))
         order[[PREFERRED, preferred]] = preferred, PREFERRED
-        return Level(self.level.walls, self.level.object_cells[order], self.level.start_cell)
+        return Level(self.level.walls, pick_on_host(self.level.object_cells, order), self.level.start_cell)
 
 
 def drawing(far: int) -> tuple[str, str]:
@@ -132,8 +131,8 @@ def _walk(level: Level, path: str, world: World) -> list[int]:
 
 def first_steps(level: Level, end: int, kind: int, world: World) -> list[int]:
     """The actions that begin a shortest way from the subgoal to that object."""
-    terminal = level.object_cells[: world.objects]
-    steps = np.array(_find_paths(level.walls, terminal, world).distances[kind])
+    terminal = pick_on_host(level.object_cells, slice(world.objects))
+    steps = np.array(_find_paths(level.walls, terminal, world).distances)[kind]
     steps[int(level.object_cells[kind])] = 0  # arrived
     if not np.isfinite(steps[end]):
         why = f"cannot be reached from the subgoal in {world.step_limit} steps"
@@ -164,7 +163,7 @@ def stacked(scenarios: list[Scenario], preferred: int) -> tuple[Level, jax.Array
     longest = max(len(each.path) for each in scenarios)
     stay = ACTIONS.index("stay")
     actions = [each.path + (stay,) * (longest - len(each.path)) for each in scenarios]
-    return stack(levels), jnp.asarray(actions)
+    return on_device(stack_on_host(levels)), on_device(np.array(actions, np.int32))
 
 
 @eqx.filter_jit

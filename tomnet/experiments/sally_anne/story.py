@@ -26,8 +26,8 @@ from .counterfactuals import check_observer, predict_counterfactuals
 from .natural_swaps import FUTURE_ROLLOUTS
 from .scenarios import DISTANCES, Scenario, drawing, orientations, scenario
 from .specs import N_PAST
-from .swap_effects import look_around, without_swaps
-from .turning_back import play_scenarios, queries
+from .swap_effects import without_swaps
+from .turning_back import Performance, perform
 from .visibility import visibility_map
 from .walks import watch
 
@@ -74,7 +74,7 @@ class Cast:
     network: int | None = None  # of the held-out ones; None: whoever acts most clearly on what it believes
     folder: Path | None = None  # of the populations; None: the pretrained ones
 
-    def audition(self, distance: int, world: World) -> tuple[int, DeepAgent, Scenario]:
+    def audition(self, distance: int, world: World) -> tuple[int, DeepAgent, Scenario, Performance]:
         """Who plays, and towards which side: the one that turns back most surely where nothing was moved, and least
         where it has seen that it was. Most agents of ours have a favourite side, whatever they know."""
         fit = [name for name, condition in CONDITIONS.items() if condition.field_of_view and condition.remembers]
@@ -97,23 +97,23 @@ class Cast:
         agents = {number: population.agent(number, self.preferred) for number in chosen}
         reach = int(next(iter(agents.values())).senses.reach)
         plays, in_sight = _all_sides(distance, world), _all_sides(min(distance, reach), world)
-        clear = {
-            number: _turn_back(agent, plays, 0, world) - _turn_back(agent, in_sight, 1, world)
-            for number, agent in agents.items()
-        }
+        # all in one batch: of two, each would be compiled
+        shown = {number: perform(agent, self.preferred, plays + in_sight, world) for number, agent in agents.items()}
+        clear = {number: _clarity(performance, plays) for number, performance in shown.items()}
         best = max(clear, key=lambda number: clear[number].max())
-        return best, agents[best], plays[int(clear[best].argmax())]
+        side = int(clear[best].argmax())
+        return best, agents[best], plays[side], shown[best].at(side)
 
 
 def _all_sides(distance: int, world: World) -> list[Scenario]:
     return [scenario(*told, world) for told in orientations(*drawing(distance))]
 
 
-def _turn_back(agent: DeepAgent, plays: list[Scenario], which: int, world: World) -> np.ndarray:
-    """How likely it is in each play: in the world without a swap (0), or in one with."""
-    _, worlds = play_scenarios(agent, int(agent.preferred), plays, world)
-    policy = np.asarray(look_around(agent, worlds[which], without_swaps(world))[0])
-    return policy[np.arange(len(plays)), [play.back for play in plays]]
+def _clarity(shown: Performance, plays: list[Scenario]) -> np.ndarray:
+    """Towards each side, how much likelier it is to turn back in the play without a swap than where it sees one: as
+    many scenarios, in view of it, follow the plays."""
+    sides, back = np.arange(len(plays)), [play.back for play in plays]
+    return shown.policy[0, sides, back] - shown.policy[1, len(plays) + sides, back]
 
 
 def check_past(past: int) -> str | None:
@@ -141,27 +141,22 @@ def tell(
     check_observer(observer, world, ("action", "successor"))
     if distance not in DISTANCES:
         raise BadSetting("distance", distance, f"the level is drawn for {DISTANCES[0]} to {DISTANCES[-1]}")
-    network, agent, play = cast.audition(distance, world)
+    network, agent, play, performance = cast.audition(distance, world)
     stage(f"the observer, after {counted(past, 'past episode')}")
     watch_key, act_key = jax.random.split(key)
-    way, worlds = play_scenarios(agent, cast.preferred, [play], world)
-    before = watch(watch_key, agent, 1, past, world)
-    told = predict_counterfactuals(observer, History.of(before, way), queries(worlds[:2]))
-    assert told.action is not None
-    assert told.successor is not None
+    before, way = watch(watch_key, agent, 1, past, world), performance.way
+    told = predict_counterfactuals(observer, History.of(before, way), performance.worlds)
     stage(f"what the agent does next, in {FUTURE_ROLLOUTS} rollouts")
     reach = int(agent.senses.reach)
-    cells = np.append(np.asarray(way.agent_cells)[0, : int(way.length[0])], way.final_cell[0])
-    asked = queries(worlds[:2])
+    cells = np.append(way.agent_cells[0, : int(way.length[0])], way.final_cell[0])
 
     def mind(number: int) -> Mind:
-        policy, belief = look_around(agent, worlds[number], without_swaps(world))
         assert told.action is not None
         assert told.successor is not None
         return Mind(
-            state=plain_state(pick(asked, (number, 0))),
-            policy=np.asarray(policy[0], float).tolist(),
-            belief=np.asarray(belief[0], float),
+            state=plain_state(pick(performance.worlds, (number, 0))),
+            policy=np.asarray(performance.policy[number, 0], float).tolist(),
+            belief=np.asarray(performance.belief[number, 0], float),
             predicted_policy=np.asarray(told.action[number, 0], float).tolist(),
             predicted_successor=np.asarray(told.successor[number, 0, SHOWN_DISCOUNT], float),
             predicted_belief=None if told.belief is None else np.asarray(told.belief[number, 0], float),
@@ -181,15 +176,14 @@ def tell(
         no_swap=mind(0),
         swap=mind(1),
         rollouts=FUTURE_ROLLOUTS,
-        then=_then(act_key, agent, worlds[1], world),
+        then=_then(act_key, agent, pick(performance.swapped, 0), world),
     )
 
 
 def _then(key: Key[Scalar, ""], agent: DeepAgent, rollout_state: RolloutState, world: World) -> np.ndarray:
     """The mean over many rollouts."""
-    here = pick(rollout_state, 0)
-    maps = empirical_successors(key, agent, here, without_swaps(world), FUTURE_ROLLOUTS)
-    return np.asarray(maps[SHOWN_DISCOUNT], float)
+    maps = empirical_successors(key, agent, rollout_state, without_swaps(world), FUTURE_ROLLOUTS)
+    return np.asarray(maps, float)[SHOWN_DISCOUNT]
 
 
 def moral(story: Story) -> str:

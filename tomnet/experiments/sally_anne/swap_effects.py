@@ -10,7 +10,6 @@ from itertools import permutations
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key, Scalar
 
@@ -18,7 +17,7 @@ from ...agents.actor_critic import DeepAgent
 from ...agents.agent import Agent
 from ...episodes.episode import Episode
 from ...episodes.rollout import RolloutState, at_the_subgoal, rollouts_in_turn
-from ...support.trees import concatenate_on_host, on_host, pick
+from ...support.trees import concatenate_on_host, on_device, on_host, pick
 from ...world.gridworld import Level, World
 from ..analysis.divergence import jensen_shannon
 from ..analysis.statistics import Estimate, mean_interval
@@ -98,7 +97,7 @@ def without_swaps(world: World) -> World:
 
 
 def after_swap(rollout_state: RolloutState, object_cells: Array | np.ndarray) -> RolloutState:
-    return eqx.tree_at(lambda s: s.state.object_cells, rollout_state, jnp.asarray(object_cells))
+    return eqx.tree_at(lambda s: s.state.object_cells, rollout_state, on_device(object_cells))
 
 
 def draw_swaps(

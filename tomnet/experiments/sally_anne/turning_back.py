@@ -4,7 +4,7 @@ import dataclasses
 
 import jax
 import numpy as np
-from jaxtyping import Key, Scalar
+from jaxtyping import Float, Key, Scalar
 
 from ...agents.actor_critic import DeepAgent
 from ...episodes.episode import Episode, QueryState
@@ -12,7 +12,7 @@ from ...episodes.history import History
 from ...episodes.rollout import RolloutState
 from ...observer.tomnet import ToMnet
 from ...support.progress import stage
-from ...support.trees import concatenate, concatenate_on_host, pick, stack
+from ...support.trees import concatenate_on_host, on_host, pick, stack_on_host
 from ...world.gridworld import ACTIONS, World
 from ..agent_pool import AgentPool
 from ..analysis.examples import PlainEpisode, PlainState, plain_episode, plain_state
@@ -53,7 +53,7 @@ def run_scenarios(
         before.append(watch(jax.random.fold_in(key, number), agent, len(scenarios), past, world))
         asked.append(queries(worlds))
     history = History.of(*map(concatenate_on_host, (before, ways)))
-    told = predict_counterfactuals(observer, history, concatenate(asked, axis=1))
+    told = predict_counterfactuals(observer, history, concatenate_on_host(asked, axis=1))
     assert told.action is not None
     foreseen = np.asarray(told.action).swapaxes(0, 1).reshape(len(turns), len(scenarios), -1, len(ACTIONS))
     back = np.array([each.back for each in scenarios])[None, :, None, None]
@@ -80,7 +80,32 @@ def queries(worlds: list[RolloutState]) -> QueryState:
     """`[world, scenario]`."""
     states = [each.state for each in worlds]
     shown = [QueryState(state.walls, state.agent_cell, state.object_cells) for state in states]
-    return stack(shown)
+    return stack_on_host(shown)
+
+
+@dataclasses.dataclass(frozen=True)
+class Performance:
+    """One agent in some scenarios, led to the subgoal; and there in two worlds, without a swap and with the first one,
+    what it does next and believes. Plain arrays."""
+
+    way: Episode  # [scenario]
+    worlds: QueryState  # [world, scenario]
+    policy: Float[np.ndarray, "world scenario action"]
+    belief: Float[np.ndarray, "world scenario kind place"]
+    swapped: RolloutState  # [scenario], where it stands in the world with a swap
+
+    def at(self, number: int) -> "Performance":
+        """In one of the scenarios alone."""
+        way, swapped = pick((self.way, self.swapped), [number])
+        worlds, policy, belief = pick((self.worlds, self.policy, self.belief), np.s_[:, [number]])
+        return Performance(way, worlds, policy, belief, swapped)
+
+
+def perform(agent: DeepAgent, preferred: int, scenarios: list[Scenario], world: World) -> Performance:
+    way, (unmoved, swapped, *_) = play_scenarios(agent, preferred, scenarios, world)
+    looks = [look_around(agent, each, without_swaps(world)) for each in (unmoved, swapped)]
+    policy, belief = stack_on_host(looks)
+    return Performance(on_host(way), queries([unmoved, swapped]), policy, belief, on_host(swapped))
 
 
 # --- Tables
