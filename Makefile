@@ -52,7 +52,7 @@ chromium:
 	@command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
 		echo 'installing Chromium, for the tests of the page' && apt-get update -qq && \
 		{ $(INSTALL) chromium-headless-shell fonts-liberation >/dev/null 2>&1 || $(INSTALL) chromium fonts-liberation >/dev/null; }; } || \
-		echo 'no Chromium: the tests of the page are skipped (on Debian, apt-get install chromium-headless-shell brings it)'
+		echo 'no Chromium: the tests of the page are skipped (on Debian, apt-get install chromium-headless-shell or chromium brings it)'
 
 check: setup
 	$(BIN)/ruff check .

@@ -12,8 +12,8 @@ from tomnet.cards.overview import page
 from tomnet.cli import main as cli
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.recordings.text import parse_text
-from tomnet.report.results import readme_with
 from tomnet.report.results_file import Results, summary
+from tomnet.report.results_page import readme_with
 from tomnet.support.typed_json import from_json
 from tomnet.zoo import home, names
 

@@ -17,8 +17,8 @@ from tomnet.experiments.claims.claim import beside
 from tomnet.experiments.experiment import Result
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.report.page import build_report
-from tomnet.report.results import results_markdown
 from tomnet.report.results_file import Results, summary
+from tomnet.report.results_page import results_markdown
 from tomnet.support.errors import BadFile
 from tomnet.support.json_files import write_json
 from tomnet.support.typed_json import from_json

@@ -11,7 +11,7 @@ import tomnet
 
 # without windows, which nobody would look at, a page takes less than half as long
 CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
-NO_CHROMIUM = "no Chromium here: `apt-get install chromium-headless-shell` brings it"
+NO_CHROMIUM = "no Chromium here: `apt-get install chromium-headless-shell` or `chromium` brings it"
 PICTURES = Path(tomnet.__file__).parents[1] / "build" / "page"  # what every flow looked like in the end
 DESKTOP = {"viewport": {"width": 1280, "height": 800}}
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}

@@ -11,8 +11,8 @@ from figures.hand_made import hand_made
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.figures.measured import measured
 from tomnet.report.page import build_report
-from tomnet.report.results import results_markdown, summary_table
 from tomnet.report.results_file import Results, read_results, summary
+from tomnet.report.results_page import results_markdown, summary_table
 from tomnet.report.seeds import (
     SEEDS,
     Seeds,

@@ -19,6 +19,7 @@ def test_a_part_is_that_part_of_every_array(index):
 
 
 def test_a_part_is_picked_without_a_program_for_its_shape():
+    jax.clear_caches()  # of what other tests picked
     with compiled_programs() as names:
         part = pick_on_host(TREE, np.array([2, 0]))
     assert names == []
@@ -28,10 +29,11 @@ def test_a_part_is_picked_without_a_program_for_its_shape():
 
 @pytest.mark.parametrize("count", [1, 64, 100_000])
 def test_what_is_on_the_device_no_longer_depends_on_the_host(count):
-    array = np.zeros(count, np.float32)
-    there = on_device({"a": array})
-    array[:] = 1
-    assert not np.asarray(there["a"]).any()
+    for _ in range(50):  # a write is seen only where it comes before the copy, and so not each time
+        array = np.zeros(count, np.float32)
+        there = on_device({"a": array})
+        array[:] = 1
+        assert not np.asarray(there["a"]).any()
 
 
 @pytest.mark.parametrize(("stack", "kind"), [(stack, jnp.ndarray), (stack_on_host, np.ndarray)])

@@ -35,7 +35,7 @@ def adopt_observers(run_folder: Path, experiment: str) -> None:
 def adopt_observer(run_folder: Path, experiment: str, name: str) -> None:
     """Take one of them."""
     path = Path(run_folder) / name / OBSERVER
-    zoo.read(path, experiment, name)  # or it is another
+    zoo.read(path, experiment, name)  # which refuses what is not this one
     write_atomically(zoo.observer_file(experiment, name), path.read_bytes())
 
 

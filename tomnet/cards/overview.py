@@ -15,7 +15,7 @@ from ..world.gridworld import World
 from ..zoo import available, home, load_all
 from .observers import spec_of, table
 
-Observers = list[tuple[str, str, ToMnet, Description]]
+Rows = list[tuple[str, str, ToMnet, Description]]
 """Experiment, name, and what that names."""
 COLUMNS = ("observer", "past", "N_past", "current episode", "world", "heads", "embedding", "minutes")
 PAGE = """# Which pretrained observer reads what
@@ -24,8 +24,7 @@ PAGE = """# Which pretrained observer reads what
 it or a single state and action (a snapshot); *N_past*: of how many; *current episode*: whether the observer reads what
 happened before the query (–: it is asked at the start, and there is nothing to read). An observer knows the world that
 it was trained in; *swaps*: how often objects change places when the subgoal is reached. Heads that it has not are None
-in its answers. *Minutes*: how long the process that trained it ran, {minutes} in all, most of them several at a time on
-one {device}.
+in its answers. *Minutes*: how long the process that trained it ran, perhaps beside others ({minutes} in all, {device}).
 
 {table}
 
@@ -33,26 +32,26 @@ one {device}.
 """
 
 
-def overview(observers: Observers) -> list[tuple[str, ...]]:
+def overview(rows: Rows) -> list[tuple[str, ...]]:
     return [
         (
             f"[{name}/{observer_name}](../tomnet/zoo/{name}/README.md)",
             *_reads(spec_of(EXPERIMENTS[name], description), observer.config),
             _minutes(description.seconds),
         )
-        for name, observer_name, observer, description in observers
+        for name, observer_name, observer, description in rows
     ]
 
 
 def page() -> str:
-    observers = all_observers()
-    descriptions = [description for *_, description in observers]
+    rows = all_observers()
+    descriptions = [description for *_, description in rows]
     devices = dict.fromkeys(description.environment.get("device", NOTHING) for description in descriptions)
     minutes = _minutes(sum(description.seconds for description in descriptions))
-    return PAGE.format(table=table(COLUMNS, overview(observers)), minutes=minutes, device=" or ".join(devices))
+    return PAGE.format(table=table(COLUMNS, overview(rows)), minutes=minutes, device=" or ".join(devices))
 
 
-def all_observers() -> Observers:
+def all_observers() -> Rows:
     """Each where it is at home."""
     return [
         (name, observer_name, observer, description)

@@ -98,8 +98,8 @@ class Results:
     ] = None
 
     def __call__(self) -> None:
-        from ..report.results import readme_with, results_markdown
         from ..report.results_file import read_results, slim
+        from ..report.results_page import readme_with, results_markdown
         from ..report.seeds import stored_seeds
         from ..support.files import write_atomically
         from ..support.json_files import read_json, write_json

@@ -84,6 +84,6 @@ def empirical_successors(
     def one(key):
         return successor_maps(finish_rollout(key, agent, rollout_state, world), jnp.int32(0))
 
-    # in parts as equal as can be: a smaller last one is compiled once more
+    # in parts as equal as can be, which for 50 they are: a smaller last one is compiled once more
     parts = -(-rollouts // BATCH)
     return jax.lax.map(one, jax.random.split(key, rollouts), batch_size=-(-rollouts // parts)).mean(0)

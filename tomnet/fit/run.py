@@ -50,8 +50,6 @@ from .start_comparison import STARTED, compare_starts
 from .training import FitTraining, Trained, train_network
 from .warm_start import Start, check_start
 
-BASELINES = ("nearest", "favourite so far")
-
 
 def fit(
     recordings: Sequence[Recording],

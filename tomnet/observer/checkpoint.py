@@ -46,7 +46,8 @@ def load_observer(path: Path) -> tuple[ToMnet, dict[str, Any]]:
     arrays, told = load_arrays(path, OBSERVER_FORMAT, VERSION)
     try:
         header: Header = from_json(Header, told)
-        for missing in differences(told["config"], plain(header.config), "config"):
+        missing = next(iter(differences(told["config"], plain(header.config), "config")), None)
+        if missing:
             raise Misfit(missing)  # its default need not be what it was
     except TomnetError as why:
         raise BadFile(path, f"its header describes no observer that this tomnet can build: {why}") from None

@@ -24,8 +24,8 @@ from ..support.files import write_atomically
 from ..support.json_files import write_json
 from .pages import html_page, write_pages
 from .parts import cell, definitions, figure, link, number_table
-from .results import SIGNS
 from .results_file import WAITS, environment_of, summary
+from .results_page import SIGNS
 from .seeds import Seeds, on_seeds
 
 TITLE = "Machine Theory of Mind: the report"

@@ -20,7 +20,6 @@ from ..support.typed_json import Misfit, from_json
 
 WAITS = "waits for an observer of these agents"
 NO_VERDICT = {"verdict": None, "value": None, "interval": None, "waits": WAITS}
-KEPT = ("preset", "seed", "seconds", "observers", "tables")
 
 
 # --- Written
@@ -33,7 +32,9 @@ def summary(results: list[Result], waiting: Collection[str] = ()) -> dict[str, A
     for result in results:
         whole = result.to_json()
         claims |= {claim["id"]: claim | {"experiment": result.experiment} for claim in whole["claims"]}
-        experiments[result.experiment] = {name: whole[name] for name in KEPT}
+        experiments[result.experiment] = {
+            field.name: whole[field.name] for field in dataclasses.fields(ExperimentResult)
+        }
     return {"claims": claims, "experiments": experiments, "environment": environment_of(results)}
 
 
@@ -106,6 +107,10 @@ class Results:
 
 def read_results(path: Path) -> Results:
     try:
-        return from_json(Results, read_json(path))
+        results: Results = from_json(Results, read_json(path))
+        for id, claim in results.claims.items():
+            if claim.verdict and not (claim.unit and claim.decided_by):
+                raise Misfit(f"claims.{id} has a verdict, and no unit or no rule")
+        return results
     except Misfit as why:
         raise BadFile(path, f"holds no results: {why}", "the results.json of a report is expected") from None

@@ -25,10 +25,10 @@ def prepare_cpu() -> None:
 
 def compile_quickly() -> None:
     """For a command that compiles much and computes little: on a CPU, programs that are ready sooner and run slower.
-    To be called before the first of them is compiled."""
+    To be called before the first of them is compiled. Here, too, what the user has set stays."""
     import jax  # not before `prepare_cpu`
 
-    if jax.default_backend() == "cpu":
+    if "JAX_DISABLE_MOST_OPTIMIZATIONS" not in os.environ and jax.default_backend() == "cpu":
         jax.config.update("jax_disable_most_optimizations", True)
 
 

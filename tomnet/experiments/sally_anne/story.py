@@ -27,7 +27,7 @@ from .natural_swaps import FUTURE_ROLLOUTS
 from .scenarios import DISTANCES, Scenario, drawing, orientations, scenario
 from .specs import N_PAST
 from .swap_effects import without_swaps
-from .turning_back import Performance, perform
+from .turning_back import Played, play_and_look
 from .visibility import visibility_map
 from .walks import watch
 
@@ -74,7 +74,7 @@ class Cast:
     network: int | None = None  # of the held-out ones; None: whoever acts most clearly on what it believes
     folder: Path | None = None  # of the populations; None: the pretrained ones
 
-    def audition(self, distance: int, world: World) -> tuple[int, DeepAgent, Scenario, Performance]:
+    def audition(self, distance: int, world: World) -> tuple[int, DeepAgent, Scenario, Played]:
         """Who plays, and towards which side: the one that turns back most surely where nothing was moved, and least
         where it has seen that it was. Most agents of ours have a favourite side, whatever they know."""
         fit = [name for name, condition in CONDITIONS.items() if condition.field_of_view and condition.remembers]
@@ -97,9 +97,9 @@ class Cast:
         agents = {number: population.agent(number, self.preferred) for number in chosen}
         reach = int(next(iter(agents.values())).senses.reach)
         plays, in_sight = _all_sides(distance, world), _all_sides(min(distance, reach), world)
-        # all in one batch: of two, each would be compiled
-        shown = {number: perform(agent, self.preferred, plays + in_sight, world) for number, agent in agents.items()}
-        clear = {number: _clarity(performance, plays) for number, performance in shown.items()}
+        scenarios = plays + in_sight  # all in one batch: of two, each would be compiled
+        shown = {number: play_and_look(agent, self.preferred, scenarios, world) for number, agent in agents.items()}
+        clear = {number: _clarity(played, plays) for number, played in shown.items()}
         best = max(clear, key=lambda number: clear[number].max())
         side = int(clear[best].argmax())
         return best, agents[best], plays[side], shown[best].at(side)
@@ -109,7 +109,7 @@ def _all_sides(distance: int, world: World) -> list[Scenario]:
     return [scenario(*told, world) for told in orientations(*drawing(distance))]
 
 
-def _clarity(shown: Performance, plays: list[Scenario]) -> np.ndarray:
+def _clarity(shown: Played, plays: list[Scenario]) -> np.ndarray:
     """Towards each side, how much likelier it is to turn back in the play without a swap than where it sees one: as
     many scenarios, in view of it, follow the plays."""
     sides, back = np.arange(len(plays)), [play.back for play in plays]
@@ -141,11 +141,11 @@ def tell(
     check_observer(observer, world, ("action", "successor"))
     if distance not in DISTANCES:
         raise BadSetting("distance", distance, f"the level is drawn for {DISTANCES[0]} to {DISTANCES[-1]}")
-    network, agent, play, performance = cast.audition(distance, world)
+    network, agent, play, played = cast.audition(distance, world)
     stage(f"the observer, after {counted(past, 'past episode')}")
     watch_key, act_key = jax.random.split(key)
-    before, way = watch(watch_key, agent, 1, past, world), performance.way
-    told = predict_counterfactuals(observer, History.of(before, way), performance.worlds)
+    before, way = watch(watch_key, agent, 1, past, world), played.way
+    told = predict_counterfactuals(observer, History.of(before, way), played.worlds)
     stage(f"what the agent does next, in {FUTURE_ROLLOUTS} rollouts")
     reach = int(agent.senses.reach)
     cells = np.append(way.agent_cells[0, : int(way.length[0])], way.final_cell[0])
@@ -154,9 +154,9 @@ def tell(
         assert told.action is not None
         assert told.successor is not None
         return Mind(
-            state=plain_state(pick(performance.worlds, (number, 0))),
-            policy=np.asarray(performance.policy[number, 0], float).tolist(),
-            belief=np.asarray(performance.belief[number, 0], float),
+            state=plain_state(pick(played.worlds, (number, 0))),
+            policy=np.asarray(played.policy[number, 0], float).tolist(),
+            belief=np.asarray(played.belief[number, 0], float),
             predicted_policy=np.asarray(told.action[number, 0], float).tolist(),
             predicted_successor=np.asarray(told.successor[number, 0, SHOWN_DISCOUNT], float),
             predicted_belief=None if told.belief is None else np.asarray(told.belief[number, 0], float),
@@ -176,7 +176,7 @@ def tell(
         no_swap=mind(0),
         swap=mind(1),
         rollouts=FUTURE_ROLLOUTS,
-        then=_then(act_key, agent, pick(performance.swapped, 0), world),
+        then=_then(act_key, agent, pick(played.swapped, 0), world),
     )
 
 

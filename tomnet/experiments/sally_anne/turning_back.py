@@ -84,7 +84,7 @@ def queries(worlds: list[RolloutState]) -> QueryState:
 
 
 @dataclasses.dataclass(frozen=True)
-class Performance:
+class Played:
     """One agent in some scenarios, led to the subgoal; and there in two worlds, without a swap and with the first one,
     what it does next and believes. Plain arrays."""
 
@@ -94,18 +94,18 @@ class Performance:
     belief: Float[np.ndarray, "world scenario kind place"]
     swapped: RolloutState  # [scenario], where it stands in the world with a swap
 
-    def at(self, number: int) -> "Performance":
+    def at(self, number: int) -> "Played":
         """In one of the scenarios alone."""
         way, swapped = pick((self.way, self.swapped), [number])
         worlds, policy, belief = pick((self.worlds, self.policy, self.belief), np.s_[:, [number]])
-        return Performance(way, worlds, policy, belief, swapped)
+        return Played(way, worlds, policy, belief, swapped)
 
 
-def perform(agent: DeepAgent, preferred: int, scenarios: list[Scenario], world: World) -> Performance:
+def play_and_look(agent: DeepAgent, preferred: int, scenarios: list[Scenario], world: World) -> Played:
     way, (unmoved, swapped, *_) = play_scenarios(agent, preferred, scenarios, world)
     looks = [look_around(agent, each, without_swaps(world)) for each in (unmoved, swapped)]
     policy, belief = stack_on_host(looks)
-    return Performance(on_host(way), queries([unmoved, swapped]), policy, belief, on_host(swapped))
+    return Played(on_host(way), queries([unmoved, swapped]), policy, belief, on_host(swapped))
 
 
 # --- Tables

@@ -9,8 +9,8 @@ from tomnet.experiments.claims.statements import STATEMENTS
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.figures.measured import measured
 from tomnet.figures.style import NOTHING
-from tomnet.report.results import HEADLINES, readme_with, results_markdown, summary_table
 from tomnet.report.results_file import Results, read_results, slim, summary
+from tomnet.report.results_page import HEADLINES, readme_with, results_markdown, summary_table
 from tomnet.report.seeds import stored_seeds
 from tomnet.support.errors import BadFile, TomnetError
 from tomnet.support.json_files import read_json, write_json
