@@ -9,16 +9,13 @@ from figures.hand_made_minds import belief_embeddings_tables
 
 from tomnet.experiments import belief_embeddings
 from tomnet.experiments.analysis.belief_forecast import _row, forecast_costs, truth_costs
+from tomnet.experiments.analysis.class_means import best_order, class_means, kendall, principal_axes
 from tomnet.experiments.analysis.statistics import Estimate
 from tomnet.experiments.belief_embeddings import (
     Embedded,
     MixedUp,
     _cloud,
     _unevenness,
-    best_order,
-    class_means,
-    kendall,
-    principal_axes,
 )
 from tomnet.support.errors import BadSetting
 

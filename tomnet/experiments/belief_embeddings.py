@@ -27,6 +27,7 @@ from .analysis.character_space import (
     dimensions_of,
     neighbour_read_out,
 )
+from .analysis.class_means import best_order, class_means, kendall, principal_axes
 from .analysis.evaluation_set import EvaluationSet, draw_evaluation_set, read_everything
 from .analysis.statistics import Estimate, bootstrap, difference, mean_interval
 from .claims.claim import Claim, verdict
@@ -41,7 +42,6 @@ IN_ORDER = 0.8  # Kendall's tau of five fields of view: at most two neighbours o
 EVEN, UNEVEN = 1.5, 2.5  # the longest of six edges over the shortest
 TOLD, HALF_TOLD = 0.7, 0.5  # of the preferred objects of sighted agents (chance 0.25)
 AT_PRIOR = 0.1  # nats, in each dimension that carries the object
-DIRECTIONS = 180  # of a plane, that an order is looked for along
 POINTS_DRAWN = 60  # encounters of each class in the figure
 
 
@@ -164,29 +164,6 @@ def _mixed_up(met: Embedded, told: np.ndarray, pair: tuple[str, str]) -> MixedUp
         if species in (one, other):
             each.append(float((told[mine] == (other if species == one else one)).mean()))
     return MixedUp(pair, mean_interval(np.array(each)))
-
-
-def class_means(points: np.ndarray, labels: np.ndarray, kinds: int) -> np.ndarray:
-    return np.stack([points[labels == kind].mean(0) for kind in range(kinds)])
-
-
-def principal_axes(points: np.ndarray) -> np.ndarray:
-    """The directions in which the points differ most, first things first; their signs are fixed."""
-    axes = np.linalg.svd(points - points.mean(0), full_matrices=False)[2]
-    return axes * np.where(axes[np.arange(len(axes)), abs(axes).argmax(1)] < 0, -1, 1)[:, None]
-
-
-def kendall(one: np.ndarray, other: np.ndarray) -> float:
-    """Pairs in the same order less pairs in the opposite one, of all pairs."""
-    signs = [np.sign((one[i] - one[j]) * (other[i] - other[j])) for i, j in combinations(range(len(one)), 2)]
-    return float(np.mean(signs))
-
-
-def best_order(plane: Float[np.ndarray, "class 2"], other: np.ndarray) -> float:
-    """Kendall's tau along the best direction of a plane. Five points at random have a perfect one in a sixth of cases:
-    20 of 120 orders are seen from somewhere."""
-    angles = np.linspace(0, np.pi, DIRECTIONS, endpoint=False)
-    return max(abs(kendall(plane @ np.array([np.cos(angle), np.sin(angle)]), other)) for angle in angles)
 
 
 # --- Preferred objects

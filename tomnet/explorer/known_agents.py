@@ -72,11 +72,11 @@ def draw(name: str) -> Map:
     encounters = eqx.filter_jit(spec.draw_encounters)(encounter_key, agents, past=spec.encounter_spec.max_past)
     asked = encounters.one_by_one()
     character = np.asarray(ask(observer(name), asked.history, asked.query).character.mean)
-    centre, axes = principal_axes(character)
+    centre, axes = plane_of(character)
     return Map(whom(name), favourites(agents), (character - centre) @ axes.T, centre, axes)
 
 
-def principal_axes(
+def plane_of(
     points: Float[np.ndarray, "agent feature"],
 ) -> tuple[Float[np.ndarray, "feature"], Float[np.ndarray, "2 feature"]]:
     """The plane that shows most of how they differ; a plane shows itself as it is."""
