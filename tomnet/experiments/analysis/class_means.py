@@ -1,4 +1,4 @@
-"""Where classes lie in an embedding: their means, the axes on which these differ most, and whether they lie in order."""
+"""Where classes lie in an embedding: their means, the axes on which these differ most, whether they lie in order."""
 
 from itertools import combinations
 
