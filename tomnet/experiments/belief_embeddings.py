@@ -1,7 +1,7 @@
 """Section 3.5, Fig. 14: what a bottleneck leaves in the embeddings of agents with different fields of view.
 
     tomnet run belief-embeddings --preset laptop
-    tomnet run belief-embeddings --preset full     17 min on an H200 beside four other runs
+    tomnet run belief-embeddings --preset full     17 min on an H200 beside four other runs: B3, 0.20; B4, 1.49
 
 Goal: fields of view in order along the embedding, with 7×7 and 9×9 hard to tell apart; preferred objects at the
 corners of a tetrahedron; and blind agents, who cannot show a preference, at the prior.
