@@ -71,11 +71,37 @@ def test_a_history_without_a_state_to_ask_about():
 SMALL_WORLD = tomnet.World(size=3, objects=1, max_walls=0, step_limit=4)
 
 
-def test_who_is_no_observer_is_refused_in_one_line():
+MISTAKES = {
+    "tomnet.meet(5, [])": "observer = 5: must be an observer, or the name or the folder of one",
+    "tomnet.load(3)": "observer = 3: should be the name of an observer, such as 'goal-inference/2d', or its file",
+    "tomnet.load(tomnet)": "observer = <module 'tomnet' from",
+    "tomnet.meet(GREEDY, [], objects=4)": "objects = 4: this observer knows 4, each with a name",
+    "tomnet.meet(GREEDY, [], objects=[['A'], 1, 2, 3])": "objects = ['A'], 1, 2, 3: this observer knows 4, each with",
+    "tomnet.observe(GREEDY, [])": "observer = 'greedy-agents/greedy': should be a ToMnet, as `tomnet.load(name)` gives",
+    "tomnet.observe(None, [])": "observer = None: should be a ToMnet",
+    "tomnet.observe([], [])": "observer = list: should be a ToMnet",
+    "tomnet.observe(tomnet.load(GREEDY), [])": "seen = list: should be an Encounter or a History; `tomnet.meet",
+    "tomnet.Scene(walls=[[0]], cell=(0, 0), objects=None)": "objects: expected pairs of a letter and a cell",
+}
+
+
+def test_a_mistake_is_refused_in_one_line():
     # in a process of its own, where no type is checked
-    code = "import tomnet\ntry: tomnet.meet(5, [])\nexcept tomnet.TomnetError as error: print(error)"
+    lines = [f"try: {call}\nexcept tomnet.TomnetError as error: print(error)" for call in MISTAKES]
+    code = "\n".join(["import tomnet; GREEDY = 'greedy-agents/greedy'", *lines])
     ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert ran.stdout == "observer = 5: must be an observer, or the name or the folder of one\n"
+    said = ran.stdout.splitlines()
+    assert [line.startswith(why) for line, why in zip(said, MISTAKES.values(), strict=True)] == [True] * len(said), said
+
+
+def test_a_folder_without_an_observer_says_so(tmp_path):
+    for ask in (tomnet.load, lambda folder: tomnet.meet(folder, [])):
+        with pytest.raises(tomnet.TomnetError) as refused:
+            ask(str(tmp_path))
+        assert str(refused.value) == f"{tmp_path}: a folder that holds no observer, no observer.safetensors"
+    (tmp_path / "observer.safetensors").touch()
+    with pytest.raises(tomnet.TomnetError, match=r"perhaps .*/observer.safetensors is meant"):
+        tomnet.load(tmp_path)
 
 
 def test_a_population_and_not_an_agent_is_drawn_from():

@@ -18,7 +18,7 @@ from .agents.population import Population
 from .asking import agent_model
 from .asking.agent_model import AgentModel
 from .asking.inputs import Past
-from .asking.validation import check
+from .asking.validation import check, check_observer
 from .episodes import rollout, sampling
 from .episodes.encounter import Encounter, EncounterSpec
 from .episodes.episode import Episode, QueryState
@@ -53,7 +53,7 @@ class Answers(Probabilities):
     deviation: Float[Array, "*batch feature"] | None  # and its standard deviation; None: no bottleneck, no posterior
 
 
-def load(name: str) -> ToMnet:
+def load(name: FilePath) -> ToMnet:
     """A pretrained observer by its name, `experiment/observer` (docs/observers.md has them all), or one from its file.
 
     >>> tomnet.load("goal-inference/2d").config.heads
@@ -146,6 +146,10 @@ def observe(observer: ToMnet, seen: Encounter | History, query: QueryState | Non
     >>> bool((answers.action == same.action).all()), answers.action.sum(-1).round(3).tolist()
     (True, [1.0, 1.0, 1.0, 1.0])
     """
+    check_observer(observer)
+    if not isinstance(seen, Encounter | History):
+        why = "should be an Encounter or a History; `tomnet.meet(observer, recordings)` takes recordings of an agent"
+        raise BadSetting("seen", type(seen).__name__, why)
     if isinstance(seen, Encounter):
         each = seen.one_by_one()
         seen, query = each.history, each.query if query is None else query
@@ -185,5 +189,5 @@ def meet(observer: ToMnet | FittedObserver | FilePath, past: Any, *, objects: Se
     if not isinstance(observer, FittedObserver):
         raise BadSetting("observer", observer, "must be an observer, or the name or the folder of one")
     if objects is not None:
-        raise BadSetting("objects", ", ".join(objects), "a fitted observer knows objects by their letters")
+        raise BadSetting("objects", repr(objects)[:200], "a fitted observer knows objects by their letters")
     return observer.meet(past)

@@ -175,6 +175,27 @@ def test_embeddings_come_with_their_uncertainty(observer_of, walks):
     assert tomnet.meet(observer_of("character"), walks).ask(LEVEL).mental is None
 
 
+def test_maps_are_said_by_their_likeliest_cells():
+    maps = np.array([[[0.25, 0.5], [0.0, 0.25]], [[0.0, 0.004], [1.0, 0.0]]])
+    said = tomnet.Named((0.5, 0.9), maps)
+    assert str(said) == "0.5: (0, 1) 0.50, (0, 0) 0.25, (1, 1) 0.25\n0.9: (1, 0) 1.00"
+    assert said.likeliest == {0.5: (0, 1), 0.9: (1, 0)}
+    assert str(tomnet.Named(("A",), np.zeros((1, 2, 2)))) == "A: 0.00 everywhere"
+
+
+def test_at_a_prompt_an_answer_reads_as_it_prints(observer_of, walks):
+    said = tomnet.meet(observer_of("bottleneck"), walks).begin(LEVEL).step("down").ask()
+    parts = (said.action, said.consumption, said.successor, said.belief, said.nowhere, said.character, said.mental)
+    for part in (said, *parts):
+        assert repr(part) == str(part)
+        assert "array" not in str(part)
+        assert "numpy" not in str(part)
+    assert repr(said.successor).count("\n") == 2
+    assert repr(said.character).count("±") == 3
+    assert repr(said.mental) == "5×5×4 numbers"
+    assert repr(tomnet.Embedding(np.array([0.5, -1]), None)) == "0.50, -1.00"
+
+
 def test_nothing_seen_is_the_prior(observer_of):
     with pytest.warns(tomnet.BeyondTraining, match="N_past is 0, at least 1 there"):
         stranger = tomnet.meet(observer_of("bottleneck"), [])

@@ -33,7 +33,7 @@ def test_a_state_in_whatever_form():
     assert read("@....\n" + ".....\n" * 3 + "....B") == [0, [-1, 24, -1], []]
 
 
-EMPTY = np.zeros((5, 5), bool)
+EMPTY, WALLED = np.zeros((5, 5), bool), np.eye(5, dtype=bool)
 
 
 @pytest.mark.parametrize(
@@ -47,6 +47,15 @@ EMPTY = np.zeros((5, 5), bool)
         ("heading: up\n\n" + LEVEL, "state.heading = up: this observer sees no headings"),
         (LEVEL + "\n\nright\nright", "state = 2 steps: should be a picture, without steps after it"),
         (tomnet.Scene(walls=EMPTY, cell=(0, 0), heading="up"), "state.heading = up: this observer sees no headings"),
+        (tomnet.Scene(walls=WALLED, cell=(1, 1)), "state.cell = 1 1: there is a wall"),
+        (
+            tomnet.Scene(walls=WALLED, cell=(0, 1), objects=[("A", (2, 2))]),
+            "state.objects = A at 2 2: there is a wall",
+        ),
+        (
+            tomnet.Scene(walls=EMPTY, cell=(0, 0), objects=[("B", (3, 1)), ("A", (3, 1))]),
+            "state.objects = B and A at 3 1: at most one is in a cell",
+        ),
     ],
 )
 def test_states_that_are_none(state, why):
@@ -64,7 +73,7 @@ def test_states_that_are_none(state, why):
         ),
         (
             lambda level: tomnet.Level(level.walls, level.object_cells, jnp.int16(99)),
-            "query.agent_cell must lie between",
+            "state.agent_cell must lie between",
         ),
     ],
 )
@@ -107,6 +116,8 @@ EPISODES = to_episodes(WALKS, 5, NAMES)
     [
         ("mental", [WALKS[0], WALKS[1].of("bob", "2")], "past = recordings of ann, bob: one agent is met at a time"),
         ("snapshots", WALKS, "ann/1: steps: expected one step, because this observer reads snapshots"),
+        ("mental", [WALKS[0].step(0)], "ann/1-0: steps: expected whole episodes, because this observer reads them"),
+        ("character", [WALKS[0], WALKS[1].step(1).of("ann", "3")], "ann/3: steps: expected whole episodes"),
         ("snapshots", EPISODES, "past = episodes: this observer reads snapshots of them"),
         ("mental", EPISODES.first_pair(), "past = snapshots: this observer reads whole episodes"),
         ("mental", [one(EPISODES), WALKS[0]], "past = Episode and Recording: should be all recordings, all episodes"),

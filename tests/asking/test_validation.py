@@ -18,6 +18,7 @@ from tomnet.asking.validation import check
 from tomnet.observer.frames import Capacity
 from tomnet.recordings.episodes import to_episodes
 from tomnet.recordings.text import parse_text
+from tomnet.support.warn import overheard
 
 NAMES = ("A", "B", "*")
 OBSERVER = made_up(CONFIGS["mental"], domain=DOMAIN)
@@ -134,6 +135,10 @@ WRONG = {
         lambda m: m[1].object_cells,
         QUERY.object_cells[:, :2],
     ),
+    "query.object_cells holds two objects in row 4, col 0; expected one in a cell": (
+        lambda m: m[1].object_cells,
+        QUERY.object_cells.at[1, 0].set(QUERY.object_cells[1, 1]),
+    ),
     "query.walls = 4 in its last axis: this observer knows grids of 5×5": (
         lambda m: m[1].walls,
         QUERY.walls[:, :4, :4],
@@ -197,6 +202,9 @@ UNLIKE = {
     "an object is missing": changed(lambda m: m[1].object_cells, with_one(QUERY.object_cells, -1)),
     "the agent stands on an object": changed(lambda m: m[1].agent_cell, QUERY.object_cells[:, 0]),
     "an action leads elsewhere than it says": changed(lambda m: past(m).actions, with_one(HISTORY.past.actions, 1)),
+    "objects change though no subgoal was taken": changed(
+        lambda m: past(m).object_cells, HISTORY.past.object_cells.at[0, 1, 2:, 1].set(21)
+    ),
     "an episode begins without the subgoal": changed(
         lambda m: past(m).object_cells, np.where(np.arange(3) == 2, -1, HISTORY.past.object_cells)
     ),
@@ -224,6 +232,41 @@ def test_more_walls_or_steps_than_there_were(domain, why):
         tomnet.meet(made_up(CONFIGS["mental"], domain=domain), [WALK])
 
 
+SWAPPED = LEVEL.replace("A", "?").replace("B", "A").replace("?", "B")
+
+
+@pytest.mark.parametrize(
+    ("after", "why"),
+    [
+        (LEVEL.replace("@", ".").replace("*.", "*@"), "an action leads elsewhere than it says"),
+        (SWAPPED.replace("@...B", ".@..B"), "objects change though no subgoal was taken"),
+        (LEVEL.replace("@...", ".@..").replace("*", "."), "objects change though no subgoal was taken"),
+        (LEVEL.replace("@...", ".@.."), None),
+    ],
+)
+def test_what_does_not_follow_from_a_step_is_said(after, why):
+    episode = tomnet.meet(OBSERVER, [WALK]).begin(LEVEL)
+    with overheard() as said:
+        episode.step("right", after)
+    assert said == ([] if why is None else [f"unlike what this observer met in training: {why}"])
+
+
+def test_what_follows_by_the_rules_of_the_training_is_not_remarked():
+    near = LEVEL.replace("@...", ".@..").replace("*", ".").replace("....A", "..*.A").replace(".@..A", ".@*.A")
+    swapped = near.replace("@*", ".@").replace("A", "?").replace("B", "A").replace("?", "B")
+    gone = near.replace("@*", ".@")
+    for after in (swapped, gone):
+        tomnet.meet(OBSERVER, [WALK]).begin(near).step("right", after)
+    no_swaps = made_up(CONFIGS["mental"], domain=replace(DOMAIN, swaps=False))
+    tomnet.meet(no_swaps, [WALK]).begin(near).step("right", gone)
+    with pytest.warns(tomnet.BeyondTraining, match="objects change that the agent did not reach"):
+        tomnet.meet(no_swaps, [WALK]).begin(near).step("right", swapped)
+    # what is out of view is not gone, and what comes into view was there
+    partly = made_up(CONFIGS["mental"], domain=replace(DOMAIN, sees_all=False))
+    hidden = LEVEL.replace("A", ".")
+    tomnet.meet(partly, [WALK]).begin(LEVEL).step("right", hidden.replace("@...", ".@..")).step("left", LEVEL)
+
+
 def test_an_episode_that_goes_on_for_longer_than_any():
     observer = made_up(CONFIGS["mental"], domain=replace(DOMAIN, step_limit=4))
     episode = tomnet.meet(observer, [WALK]).begin(LEVEL)
@@ -249,3 +292,15 @@ def test_a_warning_is_given_once_for_a_line():
         for _ in range(3):
             tomnet.meet(observer, [])
     assert len(said) == 1
+
+
+def test_a_reason_is_given_once_for_a_line_whatever_else_is_said_there():
+    observer = made_up(CONFIGS["mental"], domain=replace(DOMAIN, min_past=2, most_walls=0))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        tomnet.meet(observer, [WALK]).ask(LEVEL)
+        tomnet.meet(observer, [WALK] * 2).ask(LEVEL.replace("B", "."))
+    walls, missing = "walls fill 1 cells, at most 0 there", "an object is missing"
+    start = "unlike what this observer met in training: "
+    told = [f"{start}N_past is 1, at least 2 there; {walls}", f"{start}{walls}", f"{start}{missing}"]
+    assert [str(warning.message) for warning in said] == told

@@ -170,8 +170,12 @@ def test_a_fitted_observer_meets_an_agent_as_a_pretrained_one_does(fitted, recor
     said = by_name.ask(recordings[9], time=1)
     assert said.action == by_hand.ask(recordings[9], time=1).action
     assert (said.successor[0.9].shape, said.character.mean.ndim, said.character.deviation) == ((3, 6), 1, None)
+    assert all(isinstance(getattr(said, head), tomnet.Named) for head in said.heads)
+    assert repr(said) == str(said)
     with pytest.raises(TomnetError, match="one agent is met at a time"):
         tomnet.meet(str(folder), [recordings[0], recordings[6]])
+    with pytest.raises(TomnetError, match="steps: expected whole episodes, because this observer reads them, found a"):
+        tomnet.meet(str(folder), [past[0], past[1].step(0)])
     with pytest.raises(TomnetError, match="knows objects by their letters"):
         tomnet.meet(str(folder), past, objects="AB")
 

@@ -25,10 +25,18 @@ def test_a_far_miss_lists_what_there_is():
     assert str(error) == "unknown experiment 'chess'; known: goal-inference, random-policy"
 
 
+def test_of_many_the_nearest_few_are_told():
+    known = [f"room-{letter}" for letter in "abcdefghijklmnopqrstuvw"]
+    told = str(nearest("x-w", known, "observer"))
+    assert told.startswith("unknown observer 'x-w'; the nearest of 23: room-w, ")
+    assert told.count("room-") == 5
+
+
 def test_what_begins_alike_is_all_told():
     known = ["goal-inference/2d", "goal-inference/8d", "greedy-agents/greedy"]
     told = "did you mean 'goal-inference/2d' or 'goal-inference/8d'?"
     assert str(nearest("goal-inferenc", known, "observer")) == f"unknown observer 'goal-inferenc'; {told}"
+    assert str(nearest("greedy", known, "observer")).endswith("; did you mean 'greedy-agents/greedy'?")
 
 
 def test_that_options_begin_alike_does_not_make_them_alike():

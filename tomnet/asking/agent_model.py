@@ -4,8 +4,9 @@ The past is read once. After that a question costs one pass of the prediction ne
 net, however many episodes came before and however long the current one is.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -27,7 +28,7 @@ from ..world.levels import LETTERS, SUBGOAL
 from .answer import Answer, Embedding
 from .inputs import TIMES, Asked, Past, past_from, state_from, with_time
 from .transitions import next_cells
-from .validation import check_history, check_query, check_steps, state_arrays
+from .validation import check_history, check_query, check_step, check_steps, state_arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,7 @@ class AgentModel:
     def read(self, state: Asked, *, begun: bool) -> QueryState:
         """A state as this observer sees it, checked; a batch of one."""
         query = state_from(state, self.observer.config, self.objects)
-        check_query(self.observer, arrays := state_arrays(query), np.array([begun]))
+        check_query(self.observer, arrays := state_arrays(query), np.array([begun]), "state")
         return QueryState(**{name: jnp.asarray(array) for name, array in arrays.items()})
 
 
@@ -109,7 +110,7 @@ class CurrentEpisode:
         everything else stayed where it was."""
         self._check_going_on()
         observer, number = self.model.observer, _action(action)
-        after, taken = self._moved(number) if state is None else self._seen(state)
+        after, taken = self._moved(number) if state is None else (self._seen(number, state), None)
         memory = None
         if observer.mental_net is not None:
             here = self.state
@@ -122,11 +123,10 @@ class CurrentEpisode:
         if self.taken is not None:
             raise TomnetError(f"the episode is over: {self.taken} was taken; `begin` begins another")
 
-    def _seen(self, state: Asked) -> tuple[QueryState, str | None]:
+    def _seen(self, action: int, state: Asked) -> QueryState:
         after = self.model.read(state, begun=True)
-        if not np.array_equal(after.walls, self.state.walls):
-            raise BadSetting("state.walls", "others", "the walls stay where they are in an episode")
-        return after, None
+        check_step(self.model.observer, _numpy(self.state), action, _numpy(after))
+        return after
 
     def _moved(self, action: int) -> tuple[QueryState, str | None]:
         """What follows by the rules, where nothing is left to chance."""
@@ -146,11 +146,7 @@ class CurrentEpisode:
 def meet(observer: ToMnet, past: Past, objects: Sequence[str] | None = None) -> AgentModel:
     """The model that an observer makes of one agent; see `tomnet.meet`."""
     config, domain = observer.config, observer.domain
-    names = object_names(observer) if objects is None else tuple(objects)
-    if len(names) != config.objects or len(set(names)) != len(names):
-        raise BadSetting(
-            "objects", ", ".join(map(str, names)), f"this observer knows {config.objects}, each with a name"
-        )
+    names = object_names(observer) if objects is None else _names(objects, config.objects)
     seen = past_from(past, config, names)
     past, real = _padded(seen, max(len(seen.walls), domain.max_past if domain else 0))
     history = History(past, real)
@@ -166,6 +162,20 @@ def object_names(observer: ToMnet) -> tuple[str, ...]:
     if domain is not None and domain.subgoal:
         return (*LETTERS[: objects - 1], SUBGOAL)
     return tuple(LETTERS[:objects])
+
+
+def _names(objects: Any, count: int) -> tuple[str, ...]:
+    why = f"this observer knows {count}, each with a name"
+    if not isinstance(objects, Iterable):
+        raise BadSetting("objects", repr(objects)[:40], why)
+    names = tuple(objects)
+    if len(names) != count or not all(isinstance(name, str) for name in names) or len(set(names)) != count:
+        raise BadSetting("objects", ", ".join(map(str, names))[:200], why)
+    return names
+
+
+def _numpy(state: QueryState) -> dict[str, np.ndarray]:
+    return {name: np.asarray(array) for name, array in vars(state).items()}
 
 
 def _padded(seen: Episode | Snapshot, count: int) -> tuple[Episode | Snapshot, Bool[Array, "1 past"]]:

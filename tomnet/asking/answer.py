@@ -14,6 +14,7 @@ from ..support.errors import TomnetError, nearest
 from ..world.gridworld import ACTIONS
 
 Name = TypeVar("Name", str, float)
+CELLS_SAID = 3  # of a map, in print
 
 
 class UnknownName(TomnetError, KeyError):
@@ -24,7 +25,7 @@ class UnknownName(TomnetError, KeyError):
 
 @dataclass(frozen=True, eq=False)
 class Named(Mapping[Name, Any], Generic[Name]):
-    """An array whose first axis has names: looked up by name, or whole as `array`.
+    """An array whose first axis has names, of numbers or of maps: looked up by name, or whole as `array`.
 
     >>> said = tomnet.Named(("left", "right"), numpy.array([0.25, 0.75]))
     >>> said["right"], said.likeliest, said.array.tolist()
@@ -50,13 +51,32 @@ class Named(Mapping[Name, Any], Generic[Name]):
         return np.array(self.array, dtype)
 
     def __str__(self) -> str:
-        """Most likely first; what is the same in print comes in the order of names."""
-        order = np.argsort(-self.array.round(2), kind="stable")
-        return ", ".join(f"{self.names[place]} {self.array[place]:.2f}" for place in order)
+        """Most likely first; what is the same in print comes in the order of names. Of maps, a line each with its
+        likeliest cells."""
+        if self.array.ndim == 1:
+            order = np.argsort(-self.array.round(2), kind="stable")
+            return ", ".join(f"{self.names[place]} {self.array[place]:.2f}" for place in order)
+        return "\n".join(f"{name}: {_cells_said(shares)}" for name, shares in zip(self.names, self.array))
+
+    __repr__ = __str__
 
     @property
-    def likeliest(self) -> Name:
-        return self.names[int(np.argmax(self.array))]
+    def likeliest(self) -> Any:
+        """The likeliest name; of maps the likeliest cell of each, `(row, col)`, by name."""
+        if self.array.ndim == 1:
+            return self.names[int(np.argmax(self.array))]
+        return {name: _cell(shares, int(np.argmax(shares))) for name, shares in zip(self.names, self.array)}
+
+
+def _cell(shares: np.ndarray, place: int) -> tuple[int, ...]:
+    return tuple(int(number) for number in np.unravel_index(place, shares.shape))
+
+
+def _cells_said(shares: np.ndarray) -> str:
+    """The likeliest cells of a map, most likely first; those that would be 0 in print only if there are no others."""
+    order = np.argsort(-shares, axis=None, kind="stable")[:CELLS_SAID]
+    said = [f"{_cell(shares, int(place))} {share:.2f}" for place in order if (share := shares.flat[place]) >= 0.005]
+    return ", ".join(said) or "0.00 everywhere"
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +91,16 @@ class Embedding:
 
     mean: Float[np.ndarray, "*axes"]
     deviation: Float[np.ndarray, "*axes"] | None
+
+    def __str__(self) -> str:
+        """Its numbers, with their deviations where these are known; of a mental state, with thousands, how many."""
+        if self.mean.ndim != 1:
+            return f"{'×'.join(map(str, self.mean.shape))} numbers"
+        if self.deviation is None:
+            return ", ".join(f"{number:.2f}" for number in self.mean)
+        return ", ".join(f"{number:.2f} ± {spread:.2f}" for number, spread in zip(self.mean, self.deviation))
+
+    __repr__ = __str__
 
     @staticmethod
     def of(posterior: Posterior) -> "Embedding":
@@ -141,3 +171,5 @@ class Answer:
         """What can be said in a line each; maps are left out."""
         said = {"action": "next action", "consumption": "will be taken"}
         return "\n".join(f"{words}: {getattr(self, head)}" for head, words in said.items() if head in self.heads)
+
+    __repr__ = __str__

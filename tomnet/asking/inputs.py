@@ -12,7 +12,7 @@ from ..episodes.faults import arrays_of, find_fault
 from ..observer.config import ObserverConfig
 from ..recordings.bad_recording import BadRecording, said
 from ..recordings.episodes import to_episodes
-from ..recordings.recording import AGENT, FREE, WALL, Recording
+from ..recordings.recording import AGENT, FREE, WALL, Recording, SingleStep
 from ..recordings.scene import Scene
 from ..recordings.text import parse_transcript
 from ..recordings.transcript import check_level
@@ -53,6 +53,7 @@ def recordings_from(past: Any) -> tuple[Recording, ...]:
         if not isinstance(one, Recording):
             raise BadSetting("past", type(one).__name__, "this observer reads recordings")
     _check_one_agent(each)
+    _check_whole(each)
     return tuple(each)
 
 
@@ -66,6 +67,14 @@ def _check_one_agent(recordings: Sequence[Recording]) -> None:
     agents = sorted({recording.agent for recording in recordings})
     if len(agents) > 1:
         raise BadSetting("past", f"recordings of {', '.join(agents[:3])}", "one agent is met at a time")
+
+
+def _check_whole(recordings: Sequence[Recording]) -> None:
+    for recording in recordings:
+        if isinstance(recording, SingleStep):
+            expected = "whole episodes, because this observer reads them"
+            where = f"{recording.agent}/{recording.episode}"
+            raise BadRecording("steps", expected, said("a single step of one"), path=where)
 
 
 def _nothing(config: ObserverConfig) -> Episode | Snapshot:
@@ -83,6 +92,8 @@ def _from_recordings(
             expected = "one step, because this observer reads snapshots: recording.step(time) gives one"
             found = said(f"{len(recording)}")
             raise BadRecording("steps", expected, found, path=f"{recording.agent}/{recording.episode}")
+    if config.character == "episodes":
+        _check_whole(recordings)
     episodes = to_episodes(recordings, config.size, objects)
     return episodes.first_pair() if snapshots else episodes
 
@@ -169,13 +180,25 @@ def _from_scene(scene: Scene, config: ObserverConfig, objects: tuple[str, ...]) 
         grid = "×".join(map(str, scene.walls.shape))
         raise BadSetting("state.walls", grid, f"this observer knows grids of {config.size}×{config.size}")
     cells = np.full(len(objects), NONE, np.int16)
+    if scene.walls[scene.cell]:
+        raise BadSetting("state.cell", _said(scene.cell), "there is a wall")
     for letter, cell in scene.objects:
         if letter not in objects:
             raise BadSetting("state.objects", repr(letter), f"this observer knows {', '.join(objects)}")
         if cells[objects.index(letter)] != NONE:
             raise BadSetting("state.objects", f"{letter} twice", "this observer knows one of each")
+        if scene.walls[cell]:
+            raise BadSetting("state.objects", f"{letter} at {_said(cell)}", "there is a wall")
+        if _number(cell, config.size) in cells:
+            other = objects[int(np.argmax(cells == _number(cell, config.size)))]
+            raise BadSetting("state.objects", f"{other} and {letter} at {_said(cell)}", "at most one is in a cell")
         cells[objects.index(letter)] = _number(cell, config.size)
     return QueryState(jnp.asarray(scene.walls), jnp.int16(_number(scene.cell, config.size)), jnp.asarray(cells))
+
+
+def _said(cell: tuple[int, int]) -> str:
+    row, col = cell
+    return f"{row} {col}"
 
 
 def _number(cell: tuple[int, int], size: int) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 from jax.core import Tracer
+from jaxtyping import Bool, Int
 
 from ..episodes.episode import NONE, Episode, QueryState, Snapshot
 from ..episodes.faults import AXES, arrays_of, find_blocked, find_misfit, find_wrong_value
@@ -33,6 +34,13 @@ def check(observer: ToMnet, history: History, query: QueryState) -> None:
     begun = np.zeros(1, bool) if history.recent is None else np.repeat(np.asarray(history.recent.length) > 0, queries)
     check_query(observer, query_arrays, begun)
     check_kind(observer, history, query)
+
+
+def check_observer(observer: Any) -> None:
+    if not isinstance(observer, ToMnet):
+        found = repr(observer) if isinstance(observer, str | None) else type(observer).__name__
+        why = "should be a ToMnet, as `tomnet.load(name)` gives one; `tomnet.meet` takes names and fitted observers too"
+        raise BadSetting("observer", found, why)
 
 
 def check_history(observer: ToMnet, history: History) -> None:
@@ -67,15 +75,27 @@ def history_reasons(observer: ToMnet, history: History) -> list[str]:
     return reasons
 
 
-def check_query(observer: ToMnet, query: Arrays, begun: np.ndarray) -> None:
-    _warn(query_reasons(observer, query, begun))
+def check_query(observer: ToMnet, query: Arrays, begun: np.ndarray, where: str = "query") -> None:
+    reasons = query_reasons(observer, query, begun, where)
+    _check_apart(where, query)
+    _warn(reasons)
 
 
-def query_reasons(observer: ToMnet, query: Arrays, begun: np.ndarray) -> list[str]:
+def query_reasons(observer: ToMnet, query: Arrays, begun: np.ndarray, where: str = "query") -> list[str]:
     """The same of states that are asked about; `begun`: whether something happened before in their episodes."""
-    _check_kind(observer, "query", query)
-    _check_values("query", QueryState, query)
+    _check_kind(observer, where, query)
+    _check_values(where, QueryState, query)
     return _query_reasons(observer.domain, query, begun)
+
+
+def check_step(observer: ToMnet, before: Arrays, action: int, after: Arrays) -> None:
+    """Of what is said to have been seen after an action, a batch of one: whether it could follow by the rules."""
+    if not np.array_equal(before["walls"], after["walls"]):
+        raise BadSetting("state.walls", "others", "the walls stay where they are in an episode")
+    if observer.domain is not None:
+        cells, objects = (np.stack([before[name], after[name]], 1) for name in ("agent_cell", "object_cells"))
+        actions, real = np.array([[action, NONE]]), np.ones((1, 2), bool)
+        _warn(_transition_reasons(observer.domain, after["walls"], cells, objects, actions, real))
 
 
 def check_steps(observer: ToMnet, steps: int) -> None:
@@ -131,6 +151,15 @@ def _check_times(history: History, recent: Arrays) -> None:
         raise TomnetError("query_times must lie between 0 and the length of what was seen of the current episode")
 
 
+def _check_apart(where: str, query: Arrays) -> None:
+    """That no two objects are in one cell. Of what was recorded they may be, where something moved."""
+    for cells in query["object_cells"]:
+        found, times = np.unique(cells[cells != NONE], return_counts=True)
+        if (times > 1).any():
+            row, col = divmod(int(found[times > 1][0]), query["walls"].shape[-1])
+            raise TomnetError(f"{where}.object_cells holds two objects in row {row}, col {col}; expected one in a cell")
+
+
 def _check_values(where: str, kind: type, arrays: Arrays, **how: int) -> None:
     fault = find_wrong_value(kind, arrays, **how) or find_blocked(kind, arrays)
     if fault:
@@ -142,7 +171,7 @@ def _check_values(where: str, kind: type, arrays: Arrays, **how: int) -> None:
 
 def _warn(reasons: list[str]) -> None:
     if reasons:
-        warn_once(f"unlike what this observer met in training: {'; '.join(reasons)}", BeyondTraining)
+        warn_once("unlike what this observer met in training", BeyondTraining, reasons)
 
 
 def _past_reasons(observer: ToMnet, kind: type, seen: Arrays, counts: np.ndarray) -> list[str]:
@@ -173,9 +202,30 @@ def _episode_reasons(domain: Domain | None, seen: Arrays) -> list[str]:
         reasons.append(f"an episode of {length.max()} steps, at most {domain.step_limit} there")
     if domain.subgoal and (seen["object_cells"][:, 0, -1] == NONE).any():
         reasons.append("an episode begins without the subgoal")
-    cells = np.where(real, seen["agent_cells"], 0)
-    if (real[:, 1:] & (next_cells(seen["walls"], cells, seen["actions"])[:, :-1] != cells[:, 1:])).any():
+    walls, cells, objects, actions = (seen[name] for name in ("walls", "agent_cells", "object_cells", "actions"))
+    return reasons + _transition_reasons(domain, walls, cells, objects, actions, real)
+
+
+def _transition_reasons(
+    domain: Domain,
+    walls: Bool[np.ndarray, "episode row col"],
+    agent_cells: Int[np.ndarray, "episode time"],
+    object_cells: Int[np.ndarray, "episode time object"],
+    actions: Int[np.ndarray, "episode time"],
+    real: Bool[np.ndarray, "episode time"],
+) -> list[str]:
+    """Of what follows on what."""
+    reasons, cells, steps = [], np.where(real, agent_cells, 0), real[:, 1:]
+    if (steps & (next_cells(walls, cells, actions)[:, :-1] != cells[:, 1:])).any():
         reasons.append("an action leads elsewhere than it says")
+    before, after, reached = object_cells[:, :-1], object_cells[:, 1:], cells[:, 1:, None]
+    changed = (before != after) & ~((before == reached) & (after == NONE))  # what the agent reaches is gone
+    if not domain.sees_all:  # and what is out of view, too
+        changed &= (before != NONE) & (after != NONE)
+    usual = domain.swaps & (before[..., domain.objects :] == reached).any(-1)
+    if (steps & changed.any(-1) & ~usual).any():
+        why = "though no subgoal was taken" if domain.swaps else "that the agent did not reach"
+        reasons.append(f"objects change {why}")
     return reasons
 
 

@@ -53,8 +53,15 @@ class FittedAnswer:
     successor: Named[float]  # by discount, `[row, col]`
     character: Embedding
 
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """What there is to read, as of any answer."""
+        return "outcome", "action", "successor"
+
     def __str__(self) -> str:
         return f"next action: {self.action}\nis taken next: {self.outcome}"
+
+    __repr__ = __str__
 
 
 @dataclass(frozen=True)

@@ -99,24 +99,29 @@ class Recording:
     def nbytes(self) -> int:
         return sum(getattr(self, name).nbytes for name in DTYPES if getattr(self, name) is not None)
 
-    def step(self, time: int) -> "Recording":
+    def step(self, time: int) -> "SingleStep":
         """One step by itself, counted from 0: a state and an action, as observers of snapshots see them."""
         if not is_step(time, self):
             raise BadRecording("time", f"0 to {len(self) - 1}, the steps of {self.episode}", time)
         states, steps = slice(time, time + 2), slice(time, time + 1)
-        return replace(
-            self,
-            episode=f"{self.episode}-{time}",
-            actions=self.actions[steps],
-            cells=self.cells[states],
-            object_cells=self.object_cells[states],
-            taken=self.taken[steps],
-            headings=None if self.headings is None else self.headings[states],
-        )
+        own = {
+            "episode": f"{self.episode}-{time}",
+            "actions": self.actions[steps],
+            "cells": self.cells[states],
+            "object_cells": self.object_cells[states],
+            "taken": self.taken[steps],
+            "headings": None if self.headings is None else self.headings[states],
+        }
+        return SingleStep(**{field.name: getattr(self, field.name) for field in fields(self)} | own)
 
     def of(self, agent: str, episode: str) -> "Recording":
         """The same under another name."""
         return replace(self, agent=agent, episode=episode)
+
+
+class SingleStep(Recording):
+    """One step of an episode by itself, which whoever reads whole episodes must not take for one. As a recording it is
+    the same as one of an episode that lasted for a step, and read from a file it is that."""
 
 
 DTYPES = {

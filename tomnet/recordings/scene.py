@@ -1,7 +1,7 @@
 """What is seen at one moment of an episode, and how a row of such moments becomes a recording."""
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, no_type_check
 
@@ -50,6 +50,8 @@ class Scene:
         check_heading(self.heading)
         object.__setattr__(self, "walls", walls.astype(bool))
         object.__setattr__(self, "cell", _cell("cell", self.cell, walls))
+        if not isinstance(self.objects, Iterable):
+            raise BadRecording("objects", "pairs of a letter and a cell", self.objects)
         object.__setattr__(self, "objects", tuple(_thing(pair, walls) for pair in self.objects))
 
 

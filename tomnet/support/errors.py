@@ -54,7 +54,8 @@ def needs_extra(extra: str) -> Iterator[None]:
         raise MissingExtra((error.name or extra).partition(".")[0], extra) from None
 
 
-FEW = 5  # names that are all told
+FEW = 5  # names that are all told, or the nearest of many
+MANY = 20  # of so many names, not all are told
 
 
 def nearest(name: str, known: Iterable[str], what: str) -> TomnetError:
@@ -63,10 +64,13 @@ def nearest(name: str, known: Iterable[str], what: str) -> TomnetError:
     bare = {each.lstrip("-"): each for each in known}  # that options begin alike does not make them alike
     close = get_close_matches(name.lstrip("-"), bare, n=1)
     begin_so = [each for each in known if name and each.startswith(name)]
-    if 1 < len(begin_so) <= FEW:
+    if 1 <= len(begin_so) <= FEW:
         advice = f"did you mean {' or '.join(map(repr, begin_so))}?"
     elif close:
         advice = f"did you mean {bare[close[0]]!r}?"
+    elif len(known) >= MANY:
+        some = get_close_matches(name.lstrip("-"), bare, n=FEW, cutoff=0)
+        advice = f"the nearest of {len(known)}: {', '.join(bare[each] for each in some)}"
     elif known:
         advice = f"known: {', '.join(known)}"
     else:

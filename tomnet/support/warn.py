@@ -2,7 +2,7 @@
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -24,19 +24,28 @@ _given: set[tuple[str, str, int]] = set()
 _listener: ContextVar[list[str] | None] = ContextVar("listener", default=None)
 
 
-def warn_once(message: str, category: type[Warning]) -> None:
-    """As Python's own rule has it; but that forgets what was shown when anything changes the filters, as JAX does."""
+def warn_once(message: str, category: type[Warning], reasons: Sequence[str] = ()) -> None:
+    """As Python's own rule has it; but that forgets what was shown when anything changes the filters, as JAX does.
+
+    Of several `reasons`, which end the message, each is given once for a line, whichever others come with it.
+    """
     heard = _listener.get()
     if heard is not None:
-        heard.append(message)
+        heard.append(_whole(message, reasons))
         return
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in INSIDE:
         frame, level = frame.f_back, level + 1
-    place = message, frame.f_code.co_filename, frame.f_lineno
-    if place not in _given:
-        warnings.warn(message, category, stacklevel=level)
-        _given.add(place)  # not where a warning is an error: that is raised every time
+    line = frame.f_code.co_filename, frame.f_lineno
+    places = {reason: (_whole(message, (reason,)), *line) for reason in reasons or ("",)}
+    new = [reason for reason, place in places.items() if place not in _given]
+    if new:
+        warnings.warn(_whole(message, new), category, stacklevel=level)
+        _given.update(places.values())  # not where a warning is an error: that is raised every time
+
+
+def _whole(message: str, reasons: Sequence[str]) -> str:
+    return f"{message}: {'; '.join(reasons)}" if any(reasons) else message
 
 
 @contextmanager

@@ -8,6 +8,8 @@ of the zoo is in `cards.adopt`.
 """
 
 from collections.abc import Iterable
+from os import PathLike
+from os.path import isdir
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,7 +22,8 @@ from ..experiments.registry import EXPERIMENTS, find
 from ..observer.checkpoint import load_observer
 from ..observer.tomnet import ToMnet
 from ..observer.training import OBSERVER
-from ..support.errors import BadFile, TomnetError, nearest
+from ..support.errors import BadFile, BadSetting, TomnetError, nearest
+from ..support.files import FilePath
 from ..support.identity import differences
 from ..support.run_folder import read_run
 from ..support.typed_json import Misfit, from_json
@@ -59,13 +62,22 @@ def names() -> list[str]:
     return [f"{experiment}/{name}" for experiment in here for name in observer_names(experiment)]
 
 
-def load_named(name: str) -> ToMnet:
+def load_named(name: FilePath) -> ToMnet:
     """By `experiment/observer`, or from a file."""
+    if not isinstance(name, str | PathLike):
+        why = "should be the name of an observer, such as 'goal-inference/2d', or its file"
+        raise BadSetting("observer", repr(name)[:40], why)
+    name = str(name)
     if name.endswith(".safetensors"):
         return load_observer(Path(name))[0]
-    if name not in names():
-        raise nearest(name, names(), "observer")
-    return load_one(*name.split("/"))
+    if name in names():
+        return load_one(*name.split("/"))
+    if name and isdir(name):
+        file = observer_in(Path(name))
+        if file is None:
+            raise BadFile(name, f"a folder that holds no observer, no {OBSERVER}")
+        raise BadFile(name, "a folder, and not the name or the file of an observer", f"perhaps {file} is meant")
+    raise nearest(name, names(), "observer")
 
 
 def load_one(experiment: str, name: str) -> ToMnet:
