@@ -6,6 +6,7 @@ file is larger in memory than its format allows, and nothing in any of them is r
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from ..support.files import FilePath, check_is_new, new_folder, write_atomically
 from . import jsonl, minari, shards, text
 from .bad_recording import BadRecording, said
 from .plain_file import check_begins_harmlessly, open_plain
-from .recording import Recording
+from .recording import Recording, episode_name
 
 FORMATS = {"text": text.SUFFIX, "jsonl": jsonl.SUFFIX, "safetensors": shards.SUFFIX}
 LARGEST_FILES = {text.SUFFIX: text.LARGEST_FILE, jsonl.SUFFIX: 2**33, shards.SUFFIX: shards.LARGEST_FILE}
@@ -102,11 +103,13 @@ def _walk_agent(folder: Path, real: str, skip: Callable[[Path], None]) -> Iterat
 
 def _entries(folder: Path) -> list[Path]:
     """In the order that people mean: 2 before 10. An agent's episodes are taken to have happened in this order."""
-    return sorted((path for path in folder.iterdir() if not path.name.startswith(".")), key=_by_number)
+    return sorted(
+        (path for path in folder.iterdir() if not path.name.startswith(".")), key=lambda path: _by_number(path.name)
+    )
 
 
-def _by_number(path: Path) -> list[tuple[int, str]]:
-    words = NUMBER.split(path.name)  # every other one is a number
+def _by_number(name: str) -> list[tuple[int, str]]:
+    words = NUMBER.split(name)  # every other one is a number
     return [(int(word) if place % 2 else -1, word) for place, word in enumerate(words)]
 
 
@@ -205,7 +208,7 @@ def _write_file(recordings: Sequence[Recording], path: Path, format: str) -> Non
 
 def _write_folder(recordings: Sequence[Recording], folder: Path, format: str) -> list[Path]:
     if format == "text":
-        return [_write_text(each, folder) for each in recordings]
+        return [_write_text(each, folder, name) for each, name in zip(recordings, _file_names(recordings))]
     parts = [recordings] if format == "jsonl" else list(shards.shards(recordings))
     written = []
     for number, part in enumerate(parts):
@@ -215,9 +218,25 @@ def _write_folder(recordings: Sequence[Recording], folder: Path, format: str) ->
     return written
 
 
-def _write_text(recording: Recording, folder: Path) -> Path:
-    path = folder / recording.agent / f"{recording.episode}{text.SUFFIX}"
+def _file_names(recordings: Sequence[Recording]) -> Iterator[str]:
+    """Those of the episodes. Files are read by name, so an agent whose episodes came in another order has a number
+    before each; the file then says what the episode is called."""
+    out_of_order, before = set(), {}
+    for each in recordings:
+        name = _by_number(each.episode + text.SUFFIX)
+        if name < before.get(each.agent, name):
+            out_of_order.add(each.agent)
+        before[each.agent] = name
+    written = Counter()
+    for each in recordings:
+        number = f"{episode_name(written[each.agent])}-" if each.agent in out_of_order else ""
+        yield f"{number}{each.episode}{text.SUFFIX}"
+        written[each.agent] += 1
+
+
+def _write_text(recording: Recording, folder: Path, name: str) -> Path:
+    path = folder / recording.agent / name
     path.parent.mkdir(exist_ok=True)
     with open(path, "xb") as file:
-        file.write(text.format_text(recording).encode())
+        file.write(text.format_text(recording, named=path.stem != recording.episode).encode())
     return path

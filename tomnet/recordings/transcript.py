@@ -50,6 +50,7 @@ class Transcript:
     action_names: tuple[str, ...] = ACTIONS
     heading: str | None = None  # at the start
     level_line: int | None = None  # where its picture begins; None: in one line with everything else
+    episode: str | None = None  # its name, where the transcript says so itself
 
 
 # --- From what is written to a recording
