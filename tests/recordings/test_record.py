@@ -3,7 +3,7 @@
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 
 from tomnet.recordings.bad_recording import BadRecording
 from tomnet.recordings.folder import read_recordings, write_recordings
@@ -194,6 +194,35 @@ def test_the_last_observation_is_found_where_the_next_episode_begins_at_once():
 def test_without_a_look_of_ones_own_it_could_not_be_seen():
     with pytest.raises(BadSetting, match="begins anew before its last cell is seen"):
         record(many(AutoresetMode.SAME_STEP), batch_policy(0), 1)
+
+
+def many_lakes(kind, **more):
+    return kind([lambda: gymnasium.make("FrozenLake-v1")] * 2, **more)
+
+
+def never_looked_into(cells):
+    return [1, 2]
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED])
+def test_a_look_is_given_the_environment_of_each(mode):
+    assert len(record(many_lakes(SyncVectorEnv, autoreset_mode=mode), never_looked_into, 4, look=look_at_lake)) == 4
+
+
+@pytest.mark.parametrize(
+    ("kind", "more"),
+    [(AsyncVectorEnv, {"context": "spawn"}), (SyncVectorEnv, {"autoreset_mode": AutoresetMode.SAME_STEP})],
+)
+def test_a_look_that_needs_the_environment_hears_where_there_is_none(kind, more):
+    env = many_lakes(kind, **more)
+    with pytest.raises(BadSetting, match="asks its env, which is None, for desc: there is no environment to give it"):
+        record(env, never_looked_into, 4, look=look_at_lake)
+    env.close()
+
+
+def test_faults_of_a_look_are_its_own():
+    with pytest.raises(AttributeError, match="nonsense"):
+        record(many_lakes(SyncVectorEnv), never_looked_into, 4, look=lambda cell, info, env: env.nonsense)
 
 
 def test_one_answer_for_each_environment():

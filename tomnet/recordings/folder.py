@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from ..support.checks import check_path
 from ..support.errors import BadFile, BadSetting, MissingExtra, TomnetError, nearest
 from ..support.files import FilePath, check_is_new, new_folder, write_atomically
 from . import jsonl, minari, shards, text
@@ -55,6 +56,7 @@ def read_recordings(path: FilePath) -> tuple[Recording, ...]:
 
 def scan(path: FilePath, skip: Callable[[Path], None] = lambda path: None) -> Iterator[Recording | TomnetError]:
     """One episode after the other, and an error for whatever is none; `skip` hears of files that are not opened."""
+    check_path("path", path)
     root = Path(path)
     if not os.path.lexists(root):
         raise BadFile(root, "no such file or folder")
@@ -170,16 +172,17 @@ def write_recordings(recordings: Iterable[Recording], path: FilePath, format: st
     >>> tomnet.read_recordings(folder / "all.jsonl") == recordings
     True
     """
+    check_path("path", path)
     path = Path(path)
-    if format not in FORMATS:
-        raise nearest(format, FORMATS, "format")
+    if not isinstance(format, str) or format not in FORMATS:
+        raise nearest(str(format), FORMATS, "format")
     check_is_new(path)
     if path.suffix in FORMATS.values() and (format == "text" or path.suffix != FORMATS[format]):
         ending = f"{format} has files that end in {FORMATS[format]}"
         raise BadSetting(
             "out", path, "text has a file for every episode: name a folder" if format == "text" else ending
         )
-    recordings = list(recordings)
+    recordings = _listed(recordings)
     _check_names(recordings, path)
     if path.suffix == FORMATS[format]:
         _write_file(recordings, path, format)
@@ -187,6 +190,16 @@ def write_recordings(recordings: Iterable[Recording], path: FilePath, format: st
     with new_folder(path) as folder:
         written = _write_folder(recordings, folder, format)
     return [path / file.relative_to(folder) for file in written]
+
+
+def _listed(recordings: Iterable[Recording]) -> list[Recording]:
+    if isinstance(recordings, Recording) or not isinstance(recordings, Iterable):
+        raise BadSetting("recordings", type(recordings).__name__, "must be several, as a list has them")
+    each = list(recordings)
+    for one in each:
+        if not isinstance(one, Recording):
+            raise BadSetting("recordings", f"one that is of type {type(one).__name__}", "must each be a Recording")
+    return each
 
 
 def _check_names(recordings: Sequence[Recording], path: Path) -> None:
