@@ -343,6 +343,16 @@ def test_what_cannot_be_learned_is_said(tmp_path):
     assert survey(tmp_path).remarks[0].startswith("a single agent: its own later episodes can be predicted")
 
 
+def test_steps_that_lead_elsewhere_than_they_say_are_counted(tmp_path):
+    (tmp_path / "1.txt").write_text("@..\n..A\n\nright 1 2\nleft\nup 0 1\ndown 0 1\n? 0 0\n0 2")
+    (tmp_path / "2.txt").write_text(
+        "actions: hop forward\nheading: up\n\n.\n@\n\nhop 0 0 up\nforward 1 0 up\nforward\n"
+    )
+    found = survey(tmp_path)
+    assert found.led_elsewhere == 3
+    assert found.remarks[-1].startswith("3 of 9 steps led elsewhere than their action says: ")
+
+
 def test_an_empty_setting_is_no_format():
     with pytest.raises(BadSetting, match="files that end in"):
         write_recordings(ALL, "a.txt", "jsonl")

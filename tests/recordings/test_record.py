@@ -103,7 +103,7 @@ def test_the_policy_sees_what_the_environment_shows():
 
 def look_at_lake(observation, info, env):
     rows, cols = env.desc.shape
-    holes = [("H", (row, col)) for row in range(rows) for col in range(cols) if env.desc[row, col] == b"H"]
+    holes = [(np.str_("H"), (row, col)) for row in range(rows) for col in range(cols) if env.desc[row, col] == b"H"]
     goal = [("G", (rows - 1, cols - 1))]
     return Scene(walls=np.zeros((rows, cols), bool), cell=divmod(int(observation), cols), objects=[*holes, *goal])
 
@@ -115,6 +115,7 @@ def test_any_environment_with_a_look(tmp_path):
     recordings = record(env, lambda cell: random.integers(4), 10, look=look_at_lake, actions=names)
     assert all(recording.took in (("H",), ("G",)) for recording in recordings)
     assert {recording.objects for recording in recordings} == {("G", "H", "H", "H", "H")}
+    assert {type(name) for each in recordings for name in (*each.objects, *each.action_names)} == {str}
     assert not obey_the_rules(recordings)  # the ice is slippery, and the cells tell
     write_recordings(recordings, tmp_path / "lake", "text")
     assert read_recordings(tmp_path / "lake") == recordings
