@@ -188,8 +188,9 @@ def _places(recording: Recording) -> list[Place]:
 
 def steps_elsewhere(recording: Recording) -> int:
     """How many steps led elsewhere than their action says, where its name says where it leads."""
-    places, names = _places(recording), recording.action_names
-    moves = Moves(draw(recording), names)
+    places, names, cols = _places(recording), recording.action_names, recording.size[1]
+    flat = np.where(recording.walls, WALL.encode(), FREE.encode()).tobytes().decode()  # `draw` takes ten times as long
+    moves = Moves([flat[first : first + cols] for first in range(0, len(flat), cols)], names)
     steps = zip(recording.actions.tolist(), places, places[1:])
     return sum(
         number != UNKNOWN and moves.lead(names[number], before) not in (None, after) for number, before, after in steps
