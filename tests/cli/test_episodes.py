@@ -2,11 +2,11 @@
 
 import io
 import json
+import math
 import os
-import pty
 import subprocess
 import sys
-import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,8 @@ from recordings.made_up import SIMPLE_TEXT, simple
 
 import tomnet as package
 from tomnet.recordings.folder import read_recordings, write_recordings
+from tomnet.recordings.terminal import keys
+from tomnet.recordings.text import parse_transcript
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -236,25 +238,61 @@ def test_a_level_that_is_not_there(refusal):
     assert "nowhere.txt: no such file" in refusal("record", "nowhere.txt", "--out", "out")
 
 
-def test_a_person_at_the_keyboard(here):
-    """A terminal of its own: arrows, a key that means nothing, and the picture redrawn after every step."""
-    (here / "level.txt").write_text("@.A\n.#B\n")
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "tomnet", "record", "level.txt", "--out", "out"]
+LAST = "leave without it\r\n"  # of every picture
+IN_ITS_OWN_TERMINAL = """
+import fcntl, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # or Ctrl-C would be a key as others are
+from tomnet.cli.main import main
+sys.exit(main())
+"""
+
+
+def press(pressed: list[bytes], *arguments: str) -> tuple[int, str]:
+    """The exit code of `tomnet record` where somebody presses keys, and all that it showed."""
+    Path("level.txt").write_text("@.A\n.#B\n")
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-c", IN_ITS_OWN_TERMINAL, "record", "level.txt", "--out", "out", *arguments]
     environ = os.environ | {"PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environ) as process:
+    shown = ""
+
+    def show(pictures: float) -> None:
+        nonlocal shown
+        with suppress(OSError):  # the other end is closed
+            while shown.count(LAST) < pictures:
+                shown += os.read(ours, 1000).decode()
+
+    with subprocess.Popen(
+        command, stdin=theirs, stdout=theirs, stderr=theirs, env=environ, start_new_session=True
+    ) as process:
         os.close(theirs)
-        shown = b""
-        while b".#B" not in shown:  # the maze is there, and keys are read one by one
-            shown += os.read(ours, 1000)
-        for key in (b"\x1b[C", b"x", b"\x1b[C"):
+        show(1)
+        for key in pressed:
             os.write(ours, key)
-            time.sleep(0.1)
-        while process.poll() is None:
-            try:
-                shown += os.read(ours, 1000)
-            except OSError:  # the other end is closed
-                break
-        assert process.wait(timeout=300) == 0
+            if key != b"\x03":
+                show(shown.count(LAST) + 1)
+        show(math.inf)
+        code = process.wait(timeout=300)
     os.close(ours)
+    return code, shown.replace("\r\n", "\n")
+
+
+def test_a_person_at_the_keyboard(here):
+    """Arrows, a key that means nothing, and the picture redrawn after every step, with the keys below."""
+    code, shown = press([b"\x1b[C", b"x\x1b[C"])
+    assert code == 0
+    assert shown.count("\x1b[2J") == 3
+    assert "\n.#B\n\narrows or WASD: up, left, down, right\nspace: stay\nq: end the episode and keep it\n" in shown
     assert (here / "out" / "player" / "0001.txt").read_text() == SIMPLE_TEXT
+
+
+@pytest.mark.parametrize(("before", "kept"), [([], "nothing"), ([b"d", b"d"], "1 episode")])
+def test_ctrl_c_leaves_at_once_with_what_was_over_before(before, kept, here):
+    code, shown = press([*before, b"d", b"\x03"], "--episodes", "3")
+    assert code == 130
+    assert shown.endswith(f"Ctrl-C: leave without it\ntomnet: interrupted: {kept} recorded\n")
+    assert len(list((here / "out").rglob("*.txt"))) == len(before) // 2
+
+
+def test_only_keys_that_do_something_are_named():
+    headed = parse_transcript("actions: turn-left turn-right forward\nheading: up\n\n@.A")
+    assert keys(headed).startswith("arrows or WASD: forward, turn-left, turn-right\nq: end")

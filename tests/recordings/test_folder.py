@@ -69,7 +69,30 @@ def test_round_trips_through_folders_are_exact(given, format, tmp_path_factory):
 
     out = tmp_path_factory.mktemp("round") / "trip"
     write_recordings(given, out, format)
-    assert sorted(read_recordings(out), key=named) == sorted(given, key=named)
+    found = read_recordings(out)
+    assert sorted(found, key=named) == sorted(given, key=named)
+    for agent in {each.agent for each in given}:  # as time went
+        assert [each for each in found if each.agent == agent] == [each for each in given if each.agent == agent]
+
+
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("names", [DAYS, ("002-0001", "001-0001", "001-0002"), ("10", "9", "1.txt")])
+def test_whatever_episodes_are_called_their_order_is_that_of_time(names, format, tmp_path):
+    given = tuple(simple("ann", name) for name in names)
+    write_recordings(given, tmp_path / "out", format)
+    assert read_recordings(tmp_path / "out") == given
+
+
+def test_files_have_a_number_only_where_their_names_do_not_tell_the_order(tmp_path):
+    given = [*(simple("ann", name) for name in DAYS), simple("bob", "1"), simple("bob", "2"), simple("bob", "10")]
+    files = write_recordings(given, tmp_path / "out", "text")
+    assert [file.name for file in files[:2]] == ["0001-monday.txt", "0002-tuesday.txt"]
+    assert files[0].read_text() == f"episode: monday\n\n{SIMPLE_TEXT}"
+    assert [file.name for file in files[5:]] == ["1.txt", "2.txt", "10.txt"]
+    assert files[5].read_text() == SIMPLE_TEXT
 
 
 @pytest.mark.parametrize("name", ["all.jsonl", "all.safetensors"])
@@ -108,7 +131,7 @@ def test_what_cannot_be_written(given, out, format, why, tmp_path):
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_nothing_is_left_half_written(format, tmp_path, monkeypatch):
-    def fail(*_):
+    def fail(*_, **__):
         raise KeyboardInterrupt
 
     writers = ((text, "format_text"), (folder_module.jsonl, "format_line"), (folder_module.shards, "save_arrays"))
@@ -318,6 +341,16 @@ def test_what_cannot_be_learned_is_said(tmp_path):
     ]
     (tmp_path / "2.txt").write_text("@.A\n\nright\nright")
     assert survey(tmp_path).remarks[0].startswith("a single agent: its own later episodes can be predicted")
+
+
+def test_steps_that_lead_elsewhere_than_they_say_are_counted(tmp_path):
+    (tmp_path / "1.txt").write_text("@..\n..A\n\nright 1 2\nleft\nup 0 1\ndown 0 1\n? 0 0\n0 2")
+    (tmp_path / "2.txt").write_text(
+        "actions: hop forward\nheading: up\n\n.\n@\n\nhop 0 0 up\nforward 1 0 up\nforward\n"
+    )
+    found = survey(tmp_path)
+    assert found.led_elsewhere == 3
+    assert found.remarks[-1].startswith("3 of 9 steps led elsewhere than their action says: ")
 
 
 def test_an_empty_setting_is_no_format():

@@ -45,13 +45,18 @@ def test_null_is_an_action_that_is_unknown():
 
 BAD = [
     ("", "line: expected a JSON object"),
-    ("{", "line: expected a JSON object, found Expecting property name"),
+    ("{", "line: expected a JSON object, found a mistake at character 2: expecting property name enclosed in"),
+    ('{"agent": "a', "line: expected a JSON object, found a mistake at character 11: unterminated string starting"),
+    ("null", "line: expected a JSON object, found null"),
     ("[]", "line: expected a JSON object, found []"),
     ('{"agent": NaN}', "line: expected numbers, found NaN"),
     ('{"agent": "a", "agent": "b"}', "line: expected every field once"),
     ("[" * 100_000, "line: expected a JSON object, found numbers or brackets beyond all measure"),
     ('{"agent": ' + "9" * 5_000 + "}", "line: expected a JSON object, found numbers or brackets beyond all measure"),
-    ({"steps": None}, "steps: expected a list"),
+    ({"steps": None}, "steps: expected a list, found null"),
+    ({"steps": [True]}, "steps: expected a JSON object, found true"),
+    ({"steps": [[0, None]]}, "cell: expected [row, col], found [0, null]"),
+    ({"steps": [{"action": "up", "took": {"a": False}}]}, 'took: expected text, found {"a": false}'),
     ({"steps": []}, "steps: expected 1 to 10000 of them, found 0"),
     ({"steps": ["up"] * (MOST_STEPS + 1)}, f"found {MOST_STEPS + 1}"),
     ({"steps": [3]}, "steps: expected a JSON object, found 3"),
@@ -71,7 +76,9 @@ BAD = [
     ({"heading": 3}, "heading: expected one of up, right, down, left, found 3"),
     ({"heading": []}, "heading: expected one of up, right, down, left, found []"),
     ({"agent": "../../etc/passwd"}, "agent: expected a name"),
-    ({"agent": None}, "agent: expected a name"),
+    ({"agent": None}, "that does not begin with a dot, found null"),
+    ({"heading": False}, "heading: expected one of up, right, down, left, found false"),
+    ({"actions": [None]}, "and none of took, moved, gone, nothing, found null"),
     ({"extra": 1}, "line: expected fields among agent, episode"),
 ]
 
@@ -87,8 +94,10 @@ def test_what_cannot_be_read_is_refused(changes, why):
 
 @pytest.mark.parametrize("missing", ["agent", "episode", "level", "steps"])
 def test_a_field_that_is_missing_is_named(missing):
-    with pytest.raises(BadRecording, match=f"{missing}: expected it to be there"):
-        parse_line(json.dumps({name: value for name, value in PLAIN.items() if name != missing}))
+    there = [name for name in PLAIN if name != missing]
+    with pytest.raises(BadRecording) as refused:
+        parse_line(json.dumps({name: PLAIN[name] for name in there}))
+    assert str(refused.value) == f"{missing}: expected this field in every line, found only {', '.join(there)}"
 
 
 def read(raw: bytes) -> list:

@@ -3,7 +3,7 @@
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 
 from tomnet.recordings.bad_recording import BadRecording
 from tomnet.recordings.folder import read_recordings, write_recordings
@@ -103,7 +103,7 @@ def test_the_policy_sees_what_the_environment_shows():
 
 def look_at_lake(observation, info, env):
     rows, cols = env.desc.shape
-    holes = [("H", (row, col)) for row in range(rows) for col in range(cols) if env.desc[row, col] == b"H"]
+    holes = [(np.str_("H"), (row, col)) for row in range(rows) for col in range(cols) if env.desc[row, col] == b"H"]
     goal = [("G", (rows - 1, cols - 1))]
     return Scene(walls=np.zeros((rows, cols), bool), cell=divmod(int(observation), cols), objects=[*holes, *goal])
 
@@ -115,6 +115,7 @@ def test_any_environment_with_a_look(tmp_path):
     recordings = record(env, lambda cell: random.integers(4), 10, look=look_at_lake, actions=names)
     assert all(recording.took in (("H",), ("G",)) for recording in recordings)
     assert {recording.objects for recording in recordings} == {("G", "H", "H", "H", "H")}
+    assert {type(name) for each in recordings for name in (*each.objects, *each.action_names)} == {str}
     assert not obey_the_rules(recordings)  # the ice is slippery, and the cells tell
     write_recordings(recordings, tmp_path / "lake", "text")
     assert read_recordings(tmp_path / "lake") == recordings
@@ -194,6 +195,35 @@ def test_the_last_observation_is_found_where_the_next_episode_begins_at_once():
 def test_without_a_look_of_ones_own_it_could_not_be_seen():
     with pytest.raises(BadSetting, match="begins anew before its last cell is seen"):
         record(many(AutoresetMode.SAME_STEP), batch_policy(0), 1)
+
+
+def many_lakes(kind, **more):
+    return kind([lambda: gymnasium.make("FrozenLake-v1")] * 2, **more)
+
+
+def never_looked_into(cells):
+    return [1, 2]
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED])
+def test_a_look_is_given_the_environment_of_each(mode):
+    assert len(record(many_lakes(SyncVectorEnv, autoreset_mode=mode), never_looked_into, 4, look=look_at_lake)) == 4
+
+
+@pytest.mark.parametrize(
+    ("kind", "more"),
+    [(AsyncVectorEnv, {"context": "spawn"}), (SyncVectorEnv, {"autoreset_mode": AutoresetMode.SAME_STEP})],
+)
+def test_a_look_that_needs_the_environment_hears_where_there_is_none(kind, more):
+    env = many_lakes(kind, **more)
+    with pytest.raises(BadSetting, match="asks its env, which is None, for desc: there is no environment to give it"):
+        record(env, never_looked_into, 4, look=look_at_lake)
+    env.close()
+
+
+def test_faults_of_a_look_are_its_own():
+    with pytest.raises(AttributeError, match="nonsense"):
+        record(many_lakes(SyncVectorEnv), never_looked_into, 4, look=lambda cell, info, env: env.nonsense)
 
 
 def test_one_answer_for_each_environment():

@@ -11,6 +11,7 @@ from tyro.conf import Positional, arg
 
 from ..support.checks import check_between, check_writable
 from ..support.errors import TomnetError, nearest, one_line
+from ..support.interrupts import Interrupted, stopped_at_once
 from ..support.words import counted
 from .console import print_json, print_table, say
 
@@ -136,7 +137,8 @@ def _counts(counts: dict[str, int]) -> str:
 
 @dataclasses.dataclass
 class Record:
-    """Play a level in the terminal: arrows or WASD move, space stays, q ends. The episode becomes a text file.
+    """Play a level in the terminal: arrows or WASD move, space stays, q ends. The episode becomes a text file; Ctrl-C
+    leaves without it, and episodes that were over before are kept.
 
     From a pipe, one action a line: `printf 'up\\nright\\n' | tomnet record level.txt --out episodes`.
     """
@@ -148,7 +150,7 @@ class Record:
 
     def __call__(self) -> int | None:
         from ..recordings.recording import check_name
-        from ..recordings.terminal import keyboard, pressed_actions, read_level, typed_actions
+        from ..recordings.terminal import keyboard, keys, pressed_actions, read_level, typed_actions
 
         check_name("agent", self.agent)
         check_between("episodes", self.episodes, 1, MOST_EPISODES)
@@ -156,19 +158,27 @@ class Record:
         level = read_level(self.level)
         if sys.stdin.isatty():
             with keyboard() as read_key:
-                return self.play(level, lambda: pressed_actions(level, read_key))
+                return self.play(level, lambda: pressed_actions(level, read_key), keys(level))
         lines = typed_actions(level, iter(sys.stdin))  # what one episode leaves is for the next
         return self.play(level, lambda: lines)
 
-    def play(self, level: "Transcript", actions: "Callable[[], Iterator[str]]") -> int | None:
+    def play(self, level: "Transcript", actions: "Callable[[], Iterator[str]]", help: str = "") -> int | None:
         from ..recordings.terminal import play
         from ..recordings.text import SUFFIX, format_text
         from ..support.files import write_atomically
 
-        show = _show if sys.stdout.isatty() else lambda picture: None
+        def show(picture: str) -> None:
+            if sys.stdout.isatty():
+                print(f"\x1b[2J\x1b[H{picture}\n\n{help}", flush=True)  # anew, at the top of the terminal
+
         for number in range(self.episodes):
             path = next(self.free_paths(SUFFIX))
-            recording = play(level, self.agent, path.stem, actions(), show)
+            try:
+                with stopped_at_once():
+                    recording = play(level, self.agent, path.stem, actions(), show)
+            except KeyboardInterrupt:
+                kept = f"{counted(number, 'episode')} recorded" if number else "nothing recorded"
+                raise Interrupted(f"interrupted: {kept}") from None
             if recording is None:
                 say(f"tomnet: {counted(number, 'episode') if number else 'nothing'} recorded: no action came")
                 return None if number else NOTHING_RECORDED
@@ -181,7 +191,3 @@ class Record:
 
         paths = (self.out / self.agent / f"{episode_name(number)}{suffix}" for number in itertools.count())
         return (path for path in paths if not path.exists())
-
-
-def _show(picture: str) -> None:
-    print(f"\x1b[2J\x1b[H{picture}", flush=True)  # anew, at the top of the terminal

@@ -1,5 +1,6 @@
 """What is wrong with a recording, in one line: every reader and every check says it the same way."""
 
+from collections.abc import Callable
 from os import PathLike
 
 from ..support.errors import TomnetError
@@ -21,7 +22,7 @@ class BadRecording(TomnetError):
         line: int | None = None,
         step: int | None = None,
     ):
-        self.field, self.expected, self.found = field, expected, _short(found)
+        self.field, self.expected, self.value, self.found = field, expected, found, _short(found)
         self.path, self.line, self.step = path, line, step
         step_says = f" after step {step + 1}" if step is not None and line is None else ""
         self.why = f"{field}{step_says}: expected {expected}, found {self.found}"
@@ -32,6 +33,11 @@ class BadRecording(TomnetError):
         """The same fault, with where it was found; what is known already stays."""
         path, line = self.path if self.path is not None else path, self.line if self.line is not None else line
         return BadRecording(self.field, self.expected, _Said(self.found), path=path, line=line, step=self.step)
+
+    def in_words_of(self, show: Callable[[object], str]) -> "BadRecording":
+        """The same fault, with a value that was found written as a format writes it."""
+        found = self.value if isinstance(self.value, str) else said(show(self.value))
+        return BadRecording(self.field, self.expected, found, path=self.path, line=self.line, step=self.step)
 
 
 class _Said(str):

@@ -6,15 +6,17 @@ file is larger in memory than its format allows, and nothing in any of them is r
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from ..support.checks import check_path
 from ..support.errors import BadFile, BadSetting, MissingExtra, TomnetError, nearest
 from ..support.files import FilePath, check_is_new, new_folder, write_atomically
 from . import jsonl, minari, shards, text
 from .bad_recording import BadRecording, said
 from .plain_file import check_begins_harmlessly, open_plain
-from .recording import Recording
+from .recording import Recording, episode_name
 
 FORMATS = {"text": text.SUFFIX, "jsonl": jsonl.SUFFIX, "safetensors": shards.SUFFIX}
 LARGEST_FILES = {text.SUFFIX: text.LARGEST_FILE, jsonl.SUFFIX: 2**33, shards.SUFFIX: shards.LARGEST_FILE}
@@ -54,6 +56,7 @@ def read_recordings(path: FilePath) -> tuple[Recording, ...]:
 
 def scan(path: FilePath, skip: Callable[[Path], None] = lambda path: None) -> Iterator[Recording | TomnetError]:
     """One episode after the other, and an error for whatever is none; `skip` hears of files that are not opened."""
+    check_path("path", path)
     root = Path(path)
     if not os.path.lexists(root):
         raise BadFile(root, "no such file or folder")
@@ -102,11 +105,13 @@ def _walk_agent(folder: Path, real: str, skip: Callable[[Path], None]) -> Iterat
 
 def _entries(folder: Path) -> list[Path]:
     """In the order that people mean: 2 before 10. An agent's episodes are taken to have happened in this order."""
-    return sorted((path for path in folder.iterdir() if not path.name.startswith(".")), key=_by_number)
+    return sorted(
+        (path for path in folder.iterdir() if not path.name.startswith(".")), key=lambda path: _by_number(path.name)
+    )
 
 
-def _by_number(path: Path) -> list[tuple[int, str]]:
-    words = NUMBER.split(path.name)  # every other one is a number
+def _by_number(name: str) -> list[tuple[int, str]]:
+    words = NUMBER.split(name)  # every other one is a number
     return [(int(word) if place % 2 else -1, word) for place, word in enumerate(words)]
 
 
@@ -167,16 +172,17 @@ def write_recordings(recordings: Iterable[Recording], path: FilePath, format: st
     >>> tomnet.read_recordings(folder / "all.jsonl") == recordings
     True
     """
+    check_path("path", path)
     path = Path(path)
-    if format not in FORMATS:
-        raise nearest(format, FORMATS, "format")
+    if not isinstance(format, str) or format not in FORMATS:
+        raise nearest(str(format), FORMATS, "format")
     check_is_new(path)
     if path.suffix in FORMATS.values() and (format == "text" or path.suffix != FORMATS[format]):
         ending = f"{format} has files that end in {FORMATS[format]}"
         raise BadSetting(
             "out", path, "text has a file for every episode: name a folder" if format == "text" else ending
         )
-    recordings = list(recordings)
+    recordings = _listed(recordings)
     _check_names(recordings, path)
     if path.suffix == FORMATS[format]:
         _write_file(recordings, path, format)
@@ -184,6 +190,16 @@ def write_recordings(recordings: Iterable[Recording], path: FilePath, format: st
     with new_folder(path) as folder:
         written = _write_folder(recordings, folder, format)
     return [path / file.relative_to(folder) for file in written]
+
+
+def _listed(recordings: Iterable[Recording]) -> list[Recording]:
+    if isinstance(recordings, Recording) or not isinstance(recordings, Iterable):
+        raise BadSetting("recordings", type(recordings).__name__, "must be several, as a list has them")
+    each = list(recordings)
+    for one in each:
+        if not isinstance(one, Recording):
+            raise BadSetting("recordings", f"one that is of type {type(one).__name__}", "must each be a Recording")
+    return each
 
 
 def _check_names(recordings: Sequence[Recording], path: Path) -> None:
@@ -205,7 +221,7 @@ def _write_file(recordings: Sequence[Recording], path: Path, format: str) -> Non
 
 def _write_folder(recordings: Sequence[Recording], folder: Path, format: str) -> list[Path]:
     if format == "text":
-        return [_write_text(each, folder) for each in recordings]
+        return [_write_text(each, folder, name) for each, name in zip(recordings, _file_names(recordings))]
     parts = [recordings] if format == "jsonl" else list(shards.shards(recordings))
     written = []
     for number, part in enumerate(parts):
@@ -215,9 +231,25 @@ def _write_folder(recordings: Sequence[Recording], folder: Path, format: str) ->
     return written
 
 
-def _write_text(recording: Recording, folder: Path) -> Path:
-    path = folder / recording.agent / f"{recording.episode}{text.SUFFIX}"
+def _file_names(recordings: Sequence[Recording]) -> Iterator[str]:
+    """Those of the episodes. Files are read by name, so an agent whose episodes came in another order has a number
+    before each; the file then says what the episode is called."""
+    out_of_order, before = set(), {}
+    for each in recordings:
+        name = _by_number(each.episode + text.SUFFIX)
+        if name < before.get(each.agent, name):
+            out_of_order.add(each.agent)
+        before[each.agent] = name
+    written = Counter()
+    for each in recordings:
+        number = f"{episode_name(written[each.agent])}-" if each.agent in out_of_order else ""
+        yield f"{number}{each.episode}{text.SUFFIX}"
+        written[each.agent] += 1
+
+
+def _write_text(recording: Recording, folder: Path, name: str) -> Path:
+    path = folder / recording.agent / name
     path.parent.mkdir(exist_ok=True)
     with open(path, "xb") as file:
-        file.write(text.format_text(recording).encode())
+        file.write(text.format_text(recording, named=path.stem != recording.episode).encode())
     return path

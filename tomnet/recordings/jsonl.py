@@ -45,10 +45,18 @@ def _skip_line(file: BufferedIOBase) -> None:
 
 
 def parse_line(line: bytes | str) -> Recording:
-    row = _object(_load(line), "line", FIELDS)
+    row = _load(line)
+    try:
+        return _parse(row)
+    except BadRecording as fault:
+        raise fault.in_words_of(json.dumps) from None  # null rather than None
+
+
+def _parse(line: Any) -> Recording:
+    row = _object(line, "line", FIELDS)
     for name in FIELDS[:4]:
         if name not in row:
-            raise BadRecording(name, "it to be there", said("none"))
+            raise BadRecording(name, "this field in every line", said(f"only {', '.join(row)}" if row else "none"))
     check_name("agent", row["agent"])
     check_name("episode", row["episode"])
     names = tuple(_list(row["actions"], "actions")) if "actions" in row else ACTIONS
@@ -71,7 +79,8 @@ def _load(line: bytes | str) -> Any:
         text = line if isinstance(line, str) else line.decode("utf-8-sig")
         return json.loads(text, parse_constant=_no_number, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
-        raise BadRecording("line", "a JSON object", said(f"{error.msg} at character {error.colno}")) from None
+        why = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
+        raise BadRecording("line", "a JSON object", said(f"a mistake at character {error.colno}: {why}")) from None
     except UnicodeDecodeError:
         raise BadRecording("line", "a JSON object", said("bytes that are not UTF-8")) from None
     except (ValueError, RecursionError):  # a number of thousands of digits, brackets within brackets

@@ -5,7 +5,7 @@ the environment shows. An environment that is no maze we know needs `look`, a fu
 """
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,8 @@ from .recording import MOST_ACTIONS, MOST_STEPS, Recording, check_action_names, 
 from .scene import Recorder, Scene
 
 Look = Callable[[Any, Any, Any], Scene]
-"""`look(observation, info, env)`: what the maze looks like now. `env` is None where it runs in another process."""
+"""`look(observation, info, env)`: what the maze looks like now. `env` is None where a vector of environments has none
+to show: each runs in another process, or has begun the next episode already (SAME_STEP) when the last one ends."""
 Policy = Callable[[Any], Any]
 MOST_EPISODES = 1_000_000
 
@@ -53,12 +54,19 @@ def record(
     check_between("steps", steps, 1, MOST_STEPS)
     check_seed(seed)
     check_name("agent", agent)
+    if not callable(policy):
+        raise BadSetting("policy", repr(policy)[:40], "must be a function of what the environment shows")
+    if look is not None and not callable(look):
+        raise BadSetting("look", repr(look)[:40], "must be a function (observation, info, env) -> Scene")
     if _is_world(env):
         from .worlds import record_world  # which needs JAX
 
         return record_world(env, policy, episodes, agent=agent, steps=steps, seed=seed)
     if not callable(getattr(env, "reset", None)) or not callable(getattr(env, "step", None)):
         raise BadSetting("env", type(env).__name__, "must be a World, or have reset and step as Gymnasium's do")
+    space = "single_action_space" if hasattr(env, "num_envs") else "action_space"
+    if not hasattr(env, space):
+        raise BadSetting("env", type(env).__name__, f"must have {space}, which says how many actions there are")
     if hasattr(env, "num_envs"):
         return tuple(_record_vector(env, policy, episodes, agent, look, actions, steps, seed))
     return tuple(_record_scalar(env, policy, episodes, agent, look, actions, steps, seed))
@@ -100,7 +108,7 @@ def _record_vector(
     if mode == "SAME_STEP" and look is None:
         why = "begins anew before its last cell is seen; give it autoreset_mode NEXT_STEP, or a look of your own"
         raise BadSetting("env", type(env).__name__, why)
-    look = look or _default_look(envs[0])
+    look = look or _default_look(inner if envs[0] is None else envs[0])
     names, first = _names(actions, envs[0], space), _first(space)
     share = [episodes // count + (number < episodes % count) for number in range(count)]
     done, recorders = [0] * count, [Recorder(agent, names) for _ in range(count)]
@@ -173,7 +181,16 @@ def _default_look(env: Any) -> Look:
 
 
 def _scene(look: Look, observation: Any, info: Any, env: Any) -> Scene:
-    scene = look(observation, info, env)
+    try:
+        scene = look(observation, info, env)
+    except AttributeError as error:
+        if env is not None or error.obj is not None:
+            raise
+        why = (
+            "there is no environment to give it, only observation and info: each runs in another process, or has begun "
+        )
+        why += "the next episode already when one ends; a SyncVectorEnv with autoreset_mode NEXT_STEP always has one"
+        raise BadSetting("look", f"a function that asks its env, which is None, for {error.name}", why) from error
     if not isinstance(scene, Scene):
         raise BadSetting("look", type(scene).__name__, "must give a Scene")
     return scene
@@ -191,6 +208,8 @@ def _names(actions: Sequence[str] | None, env: Any, space: Any) -> tuple[str, ..
         actions = ACTIONS
     elif actions is None:
         actions = [f"action-{number}" for number in range(count)]
+    if not isinstance(actions, Iterable):
+        raise BadSetting("actions", actions, "must be a list of names")
     names = tuple(actions)
     check_action_names(names)
     if len(names) != count:

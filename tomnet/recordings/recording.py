@@ -67,6 +67,10 @@ class Recording:
 
     def __post_init__(self):
         check(self)
+        for name in ("agent", "episode"):  # numpy has texts of its own, which are printed as such
+            object.__setattr__(self, name, str(getattr(self, name)))
+        for name in ("objects", "action_names"):
+            object.__setattr__(self, name, tuple(str(each) for each in getattr(self, name)))
         for name, dtype in DTYPES.items():
             array = getattr(self, name)
             if array is not None:

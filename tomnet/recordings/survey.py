@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 from ..support.errors import TomnetError
 from ..support.files import FilePath
+from ..support.words import counted
 from .folder import scan
 from .recording import UNKNOWN, Recording
+from .transcript import steps_elsewhere
 
 MOST_FAULTS = 100  # told of one file: ten thousand bad lines have one reason
 
@@ -31,7 +33,8 @@ class Lengths:
 
 @dataclass
 class Survey:
-    """Counts are of episodes but for `actions` and `unknown_actions`, which are of steps, and `taken`, of objects."""
+    """Counts are of episodes but for `actions`, `unknown_actions` and `led_elsewhere`, which are of steps, and `taken`,
+    of objects."""
 
     episodes: int = 0
     agents: dict[str, int] = field(default_factory=Counter)
@@ -40,6 +43,7 @@ class Survey:
     taken: dict[str, int] = field(default_factory=Counter)
     actions: dict[str, int] = field(default_factory=Counter)
     unknown_actions: int = 0
+    led_elsewhere: int = 0  # steps that did not lead where their action says
     with_heading: int = 0
     lengths: Lengths | None = None
     remarks: list[str] = field(default_factory=list)
@@ -89,6 +93,7 @@ def _count(found: Survey, recording: Recording) -> None:
     found.agents[recording.agent] += 1
     found.sizes["×".join(map(str, recording.size))] += 1
     found.with_heading += recording.headings is not None
+    found.led_elsewhere += steps_elsewhere(recording)
     for letter in dict.fromkeys(recording.objects):
         found.objects[letter] += 1
     for letter in recording.took:
@@ -117,3 +122,6 @@ def _remarks(found: Survey, resting: Counter[str]) -> Iterator[str]:
     steps = found.unknown_actions + sum(found.actions.values())
     if found.unknown_actions:
         yield f"{found.unknown_actions} of {steps} actions are unknown: they are seen and not predicted"
+    if found.led_elsewhere:
+        why = "something stood in the way, the ground was slippery, or it is a mistake"
+        yield f"{found.led_elsewhere} of {counted(steps, 'step')} led elsewhere than their action says: {why}"

@@ -128,6 +128,15 @@ def pressed_actions(level: Transcript, read_key: Callable[[], str]) -> Iterator[
             yield action
 
 
+def keys(level: Transcript) -> str:
+    """What can be pressed, for whoever sits at the keyboard."""
+    moves = [action for key in "wasd" if (action := _action(key, level)) is not None]
+    lines = [f"arrows or WASD: {', '.join(moves)}"] if moves else []
+    if (rest := _action(" ", level)) is not None:
+        lines.append(f"space: {rest}")
+    return "\n".join([*lines, "q: end the episode and keep it", "Ctrl-C: leave without it"])
+
+
 def _action(word: str, level: Transcript) -> str | None:
     """The action that a name or a key stands for."""
     if word in level.action_names:

@@ -1,5 +1,6 @@
 """Episodes as text: one file an episode, one folder an agent.
 
+    episode: monday                           // only where the file is called otherwise
     actions: turn-left turn-right forward     // only where they are not up, down, left, right, stay
     heading: right                            // only where the agent faces somewhere
 
@@ -16,11 +17,12 @@ A line of steps is an action, the cell reached (`row col`, counted from 0), or b
 `gone A` say what the step above them did.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 from .bad_recording import BadRecording, said
 from .events import Event
-from .recording import ACTIONS, Recording, check_action_names, check_heading
+from .recording import ACTIONS, Recording, check_action_names, check_heading, check_name
 from .transcript import Step, Transcript, to_recording, to_transcript
 
 SUFFIX = ".txt"
@@ -42,7 +44,8 @@ def parse_transcript(text: str) -> Transcript:
         commented = {number for number, line in enumerate(text.split("\n")) if line.lstrip().startswith(COMMENT)}
     else:
         lines, commented = [line.strip() for line in text.split("\n")], set()
-    names, heading, start = _header(lines)
+    header, start = _header(lines)
+    names = header.action_names
     end = start
     while end < len(lines) and (lines[end] or end in commented):
         end += 1
@@ -56,27 +59,32 @@ def parse_transcript(text: str) -> Transcript:
     for number, row in zip(rows, level):
         if row.split()[0].lower() in names and (len(row) != len(level[0]) or not steps):
             raise BadRecording("level", "an empty line between level and steps", row, line=number + 1)
-    return Transcript(level, steps, names, heading, level_line=rows[0] + 1)
+    return replace(header, level=level, steps=steps, level_line=rows[0] + 1)
 
 
-def _header(lines: list[str]) -> tuple[tuple[str, ...], str | None, int]:
-    """The names of actions, the heading, and the number of lines up to the level."""
+def _header(lines: list[str]) -> tuple[Transcript, int]:
+    """What is said above the level, and the number of lines up to it."""
     names: tuple[str, ...] | None = None
     heading: str | None = None
+    episode: str | None = None
+    start = len(lines)
     for number, line in enumerate(lines):
         key, colon, value = line.partition(":")
         if line and not colon:
-            return names or ACTIONS, heading, number
+            start = number
+            break
         try:
             if colon and key == "actions" and names is None:
                 check_action_names(names := tuple(value.split()))
             elif colon and key == "heading" and heading is None:
                 check_heading(heading := value.strip())
+            elif colon and key == "episode" and episode is None:
+                check_name("episode", episode := value.strip())
             elif colon:
-                raise BadRecording("header", "actions: or heading:, each once", key)
+                raise BadRecording("header", "actions:, heading: or episode:, each once", key)
         except BadRecording as fault:
             raise fault.at(line=number + 1) from None
-    return names or ACTIONS, heading, len(lines)
+    return Transcript([], [], names or ACTIONS, heading, episode=episode), start
 
 
 def _steps(lines: list[str], first: int) -> list[Step]:
@@ -122,10 +130,10 @@ def _is_number(word: str) -> bool:
     return word.isdecimal() and word.isascii() and len(word) <= 6
 
 
-def format_text(recording: Recording) -> str:
-    """The text of a recording; `parse_text` gives it back as it was."""
+def format_text(recording: Recording, *, named: bool = False) -> str:
+    """The text of a recording; `parse_text` gives it back as it was. `named` where the file has another name."""
     transcript = to_transcript(recording)
-    header = []
+    header = [f"episode: {recording.episode}"] if named else []
     if transcript.action_names != ACTIONS:
         header.append("actions: " + " ".join(transcript.action_names))
     if transcript.heading is not None:
@@ -144,9 +152,10 @@ def _format_event(event: Event) -> str:
 
 
 def read_text(path: Path, agent: str, raw: bytes) -> Recording:
-    """The episode in the bytes of a file; its name is the file's."""
+    """The episode in the bytes of a file; its name is the file's, unless it says another."""
     try:
-        return parse_text(decode(raw), agent, path.stem)
+        transcript = parse_transcript(decode(raw))
+        return to_recording(transcript, agent, transcript.episode or path.stem)
     except BadRecording as fault:
         raise fault.at(path) from None
 

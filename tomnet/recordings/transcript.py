@@ -50,6 +50,7 @@ class Transcript:
     action_names: tuple[str, ...] = ACTIONS
     heading: str | None = None  # at the start
     level_line: int | None = None  # where its picture begins; None: in one line with everything else
+    episode: str | None = None  # its name, where the transcript says so itself
 
 
 # --- From what is written to a recording
@@ -165,13 +166,9 @@ def _check_step_heading(heading: str | None, faces: bool, line: int | None) -> N
 
 def to_transcript(recording: Recording) -> Transcript:
     """As short as it can be: cells and headings only where the actions do not tell."""
-    headings = recording.headings
-    level = draw(recording)
+    level, places = draw(recording), _places(recording)
     names = (*recording.action_names, UNKNOWN_WORD)  # UNKNOWN is -1, the last
-    moves, cols = Moves(level, recording.action_names), len(level[0])
-    cells = recording.cells.tolist()
-    facing: list = [None] * len(cells) if headings is None else headings.tolist()
-    places: list[Place] = [(cell // cols, cell % cols, heading) for cell, heading in zip(cells, facing)]
+    moves, start = Moves(level, recording.action_names), places[0][2]
     steps = []
     events = dict(_events(recording))
     for time, number in enumerate(recording.actions.tolist()):
@@ -180,7 +177,24 @@ def to_transcript(recording: Recording) -> Transcript:
         cell = None if told else after[:2]
         heading = None if told or after[2] is None else HEADINGS[after[2]]
         steps.append(Step(action, cell, heading, events.get(time, ())))
-    return Transcript(level, steps, recording.action_names, None if headings is None else HEADINGS[facing[0]])
+    return Transcript(level, steps, recording.action_names, None if start is None else HEADINGS[start])
+
+
+def _places(recording: Recording) -> list[Place]:
+    cells, headings, cols = recording.cells.tolist(), recording.headings, recording.size[1]
+    facing = [None] * len(cells) if headings is None else headings.tolist()
+    return [(cell // cols, cell % cols, heading) for cell, heading in zip(cells, facing)]
+
+
+def steps_elsewhere(recording: Recording) -> int:
+    """How many steps led elsewhere than their action says, where its name says where it leads."""
+    places, names, cols = _places(recording), recording.action_names, recording.size[1]
+    flat = np.where(recording.walls, WALL.encode(), FREE.encode()).tobytes().decode()  # `draw` takes ten times as long
+    moves = Moves([flat[first : first + cols] for first in range(0, len(flat), cols)], names)
+    steps = zip(recording.actions.tolist(), places, places[1:])
+    return sum(
+        number != UNKNOWN and moves.lead(names[number], before) not in (None, after) for number, before, after in steps
+    )
 
 
 def draw(recording: Recording, state: int = 0) -> list[str]:

@@ -1,5 +1,6 @@
 """What is asked for, checked before the work begins."""
 
+import operator
 import os
 import tempfile
 from pathlib import Path
@@ -15,8 +16,17 @@ def check_seed(seed: int) -> None:
 
 def check_between(name: str, value: int, least: int, most: int) -> None:
     """What would take all memory is refused too, before the machine is brought to its knees."""
+    try:
+        value = operator.index(value)  # numpy's whole numbers are some as well
+    except TypeError:
+        raise BadSetting(name, value, f"must be a whole number between {least} and {most}") from None
     if not least <= value <= most:
         raise BadSetting(name, value, f"must lie between {least} and {most}")
+
+
+def check_path(name: str, path: object) -> None:
+    if not isinstance(path, str | os.PathLike):
+        raise BadSetting(name, path, "must be the path of a file or folder")
 
 
 def check_writable(folder: Path) -> None:

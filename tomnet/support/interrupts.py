@@ -59,6 +59,19 @@ def _listen(heard: int, waits_for: str, asked: threading.Event) -> None:
 
 
 @contextmanager
+def stopped_at_once() -> Iterator[None]:
+    """Within `acknowledged`, where a program waits for somebody: Ctrl-C ends that, with no word of what remains."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.set_wakeup_fd(-1)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+
+
+@contextmanager
 def stop_requests() -> Iterator[threading.Event]:
     """Turns Ctrl-C and SIGTERM into a flag that is read between chunks; a second Ctrl-C stops at once."""
     stopped = threading.Event()
