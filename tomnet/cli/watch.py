@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import arg
 
-from ..support.checks import check_writable
+from ..support.checks import check_made_by_us
 from ..support.words import counted
 from .console import print_json, print_table, say
 from .episodes import Where
@@ -39,12 +39,12 @@ class Watch:
 
     def __call__(self) -> None:
         from ..recordings.folder import read_recordings
-        from ..report.watched import build_page
+        from ..report.watched import DATA, build_page
         from ..support.typed_json import to_json
         from ..watch.run import watch
 
         if self.out is not None:
-            check_writable(self.out)
+            check_made_by_us(self.out, DATA)
         watched = watch(read_recordings(self.path), self.model)
         page = None if self.out is None else build_page(watched, str(self.path), self.out)
         if self.json:

@@ -18,18 +18,23 @@ class Kind:
 
     title: str
     severity: str  # what stands below the axis
+    row: str  # one of its points, in a table
     worst: str  # its last point, for the caption
     even: bool = False  # points at even distances, since it is no probability
 
 
 KINDS = {
-    "missed": Kind("Steps are missed", "probability that a step is missed", "all steps missed"),
+    "missed": Kind("Steps are missed", "probability that a step is missed", "steps missed: {}", "all steps missed"),
     "mistaken": Kind(
-        "Actions are mistaken", "probability that an action is taken for another", "actions that tell nothing"
+        "Actions are mistaken",
+        "probability that an action is taken for another",
+        "actions mistaken: {}",
+        "actions that tell nothing",
     ),
     "near": Kind(
         "Objects are seen near the agent only",
         "objects seen up to so many cells away",
+        "objects seen up to {} away",
         "only the next cells seen",
         True,
     ),

@@ -51,8 +51,8 @@ def build_page(watched: Watched, path: str, folder: str | Path) -> Path:
     """Write `index.html`, `watched.json` and `figures/`; the page's path."""
     folder = Path(folder)
     drawn, words = panels(watched), captions(watched)
+    write_json(folder / DATA, watched)  # first: what else is here is then known to be ours
     save(compose_all(drawn) | {"overview": overview(drawn)}, folder / "figures")
-    write_json(folder / DATA, watched)
     command = f"tomnet watch PATH --model {watched.observer} --out DIR"
     shown = {stem: figure(stem, some, words[stem], command, title=TITLES[stem]) for stem, some in drawn.items()}
     bodies = {
