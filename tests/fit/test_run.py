@@ -13,6 +13,7 @@ from matplotlib.text import Text
 
 import tomnet
 from tomnet.asking.inputs import recordings_from
+from tomnet.experiments.analysis.statistics import Estimate
 from tomnet.figures import save
 from tomnet.figures.fit import panels
 from tomnet.figures.panels import compose_all
@@ -21,11 +22,11 @@ from tomnet.fit.baselines import Favourite
 from tomnet.fit.dataset import make_dataset
 from tomnet.fit.fitted_observer import FORMAT, OBSERVER, VERSION, _current, load_fitted
 from tomnet.fit.observer_protocol import Asked, ask_all
-from tomnet.fit.remarks import remarks_before
+from tomnet.fit.remarks import remarks_after, remarks_before
 from tomnet.fit.result import load_fit
 from tomnet.fit.run import fit
 from tomnet.fit.scores import Said as SaidOf
-from tomnet.fit.scores import levels_for, outcome_scores, over_agents, reliability, say
+from tomnet.fit.scores import Score, levels_for, outcome_scores, over_agents, reliability, say
 from tomnet.fit.split import make_split
 from tomnet.fit.steps import StepModel
 from tomnet.recordings.recording import UNKNOWN, Recording
@@ -278,6 +279,20 @@ def test_remarks_name_what_cannot_be_learned():
     assert "1 of 2 agents have one episode: there is no past to know them by" in said_of(
         [*random_walks(1, 2), walk("ann", 1, "A")]
     )
+
+
+def test_of_whom_it_is_told_that_the_past_tells_nothing():
+    def score(observer: str, past: int, nats: float) -> Score:
+        return Score(observer, "outcome", "all", past, 9, Estimate(nats, nats, nats, 9), None)
+
+    scores = [score("network", 0, 1.388), score("network", 5, 0.02)]
+    scores += [score("inverse planner", 0, 0.013), score("inverse planner", 5, 0.006)]
+    (told,) = remarks_after(scores, "inverse planner", 1)
+    assert told == (
+        "the past of an agent tells the inverse planner, which is recommended, nothing about what it takes next "
+        "(0.013 nats without, 0.006 with 5 episodes)"
+    )
+    assert [*remarks_after(scores, "network", 1)] == []
 
 
 def test_remarks_name_what_is_mixed():

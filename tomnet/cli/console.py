@@ -25,6 +25,7 @@ PIPE_WIDTH = 200  # in a pipe there is no edge to wrap at
 PLAIN = {
     "×": "x",
     "–": "-",
+    "—": "-",
     "−": "-",
     "≤": "<=",
     "≥": ">=",

@@ -59,13 +59,13 @@ def print_watched(watched: "Watched") -> None:
     from ..figures.style import plain
     from ..figures.violations import likeliest
     from ..figures.watch import most_surprising
-    from ..report.watched import estimate, summary
+    from ..report.watched import cluster_names, estimate, summary
 
     for sentence in (*summary(watched), *watched.remarks, watched.resemblance.told):
         print(sentence)
-    agents = most_surprising(watched)
+    agents, clusters = most_surprising(watched), cluster_names(watched)
     rows = [
-        (one.agent, estimate(one.nats), len(one.episodes), one.cluster or "–", ", ".join(one.nearest) or "–")
+        (one.agent, estimate(one.nats), len(one.episodes), clusters[one.cluster], ", ".join(one.nearest) or "–")
         for one in agents[:MOST_SHOWN]
     ]
     title = f"the {MOST_SHOWN} most surprising of {counted(len(agents), 'agent')}" if len(agents) > MOST_SHOWN else None

@@ -41,6 +41,9 @@ KINDS = {
 }
 
 
+SIGNS = (style.sign("ToMnet, 95% bars", "o"), style.sign("ideal, 95% band", "", style.IDEAL, line=True))
+
+
 def panels(tables: Tables) -> Panels:
     def panel(letter: str, kind: str) -> Panel:
         words = KINDS[kind]
@@ -64,11 +67,11 @@ def _curves(place: SubFigure, tables: Tables, kind: str) -> None:
     for axes, measure in ((above, "loss"), (below, "accuracy")):
         _curve(axes, x, everything, measure)
         style.reference(axes, getattr(tables.nothing_seen, measure).mean, "nothing\nseen", outside=True)
-    above.set(ylim=(0, None), ylabel="loss, nats")
-    below.set(ylim=(0, 1.03), ylabel="accuracy", xlabel=KINDS[kind].severity)
+    above.set(ylim=(0, None), ylabel="object taken:\nloss, nats")
+    below.set(ylim=(0, 1.03), ylabel="object taken:\naccuracy", xlabel=KINDS[kind].severity)
     best = "all" if KINDS[kind].even else "0"
     below.set_xticks(x, [best, *(f"{point.severity:g}" for point in points)])
-    style.legend_above(above, [style.TOMNET_SIGN, style.IDEAL_LINE])
+    style.legend_above(above, SIGNS)
 
 
 def _places(kind: str, points: list[Point]) -> np.ndarray:

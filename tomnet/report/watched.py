@@ -5,6 +5,7 @@
 A single file that asks nothing of the network, as the report is.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -108,7 +109,17 @@ def _agents_table(watched: Watched) -> NumberTable:
     title = "The most surprising first; surprise in nats a step [95% interval over episodes]."
     if len(agents) > MOST_AGENTS:
         title += f" {len(agents) - MOST_AGENTS:,} more are in {DATA}."
-    return NumberTable(title, AGENT_COLUMNS, tuple(_agent_row(agent) for agent in agents[:MOST_AGENTS]))
+    clusters = cluster_names(watched)
+    return NumberTable(title, AGENT_COLUMNS, tuple(_agent_row(agent, clusters) for agent in agents[:MOST_AGENTS]))
+
+
+def cluster_names(watched: Watched) -> dict[int | None, str]:
+    """`2`, or `2, alone` of a single agent that is apart from all others."""
+    sizes = Counter(agent.cluster for agent in watched.agents)
+    return {
+        cluster: NOTHING if cluster is None else f"{cluster}, alone" if size == 1 else str(cluster)
+        for cluster, size in sizes.items()
+    }
 
 
 AGENT_COLUMNS = (
@@ -117,7 +128,7 @@ AGENT_COLUMNS = (
 )
 
 
-def _agent_row(agent: WatchedAgent) -> tuple[str, ...]:
+def _agent_row(agent: WatchedAgent, clusters: dict[int | None, str]) -> tuple[str, ...]:
     return (
         agent.agent,
         estimate(agent.nats),
@@ -125,7 +136,7 @@ def _agent_row(agent: WatchedAgent) -> tuple[str, ...]:
         plain(agent.episodes[-1].nats, 2) if len(agent.episodes) > 1 else NOTHING,
         str(len(agent.episodes)),
         str(agent.unknown) if agent.unknown else NOTHING,
-        NOTHING if agent.cluster is None else str(agent.cluster),
+        clusters[agent.cluster],
         ", ".join(agent.nearest) or NOTHING,
     )
 
