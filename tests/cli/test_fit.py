@@ -1,11 +1,13 @@
 """`tomnet fit`: what it prints, writes and refuses."""
 
 import json
+import re
 
 import pytest
 from fit.brief import BRIEF
 from fit.small import random_walks, two_kinds
 
+from tomnet.cli import console
 from tomnet.cli.fit import told_start
 from tomnet.experiments.analysis.statistics import Estimate
 from tomnet.fit.fitted_observer import load_fitted
@@ -28,9 +30,12 @@ def episodes(here):
     return here / "episodes"
 
 
-def test_fit_says_how_it_split_what_it_measured_and_what_it_recommends(tomnet, episodes, here):
+def test_fit_says_how_it_split_what_it_measured_and_what_it_recommends(tomnet, episodes, here, monkeypatch):
+    monkeypatch.setattr(console, "PIPE_WIDTH", 80)  # as wide as most terminals
     code, out, _ = tomnet("fit", episodes, "--out", "fitted")
     assert code == 0
+    assert len(re.findall(r"^ observer +loss +accuracy +(?:where not the nearest|successor maps) +$", out, re.M)) == 2
+    assert len(re.findall(r"^ \S.*\d \[\d\.\d{3}, \d\.\d{3}\] +$", out, re.M)) == 6  # intervals on one line
     assert out.startswith("60 episodes of 10 agents; split by agent: the test agents are strangers to the observer")
     told = [line.split("  ")[0].strip() for line in out.splitlines()]
     assert {"no past (the network)", "nearest", "favourite so far", "inverse planner", "network", "mixture"} <= set(

@@ -17,6 +17,7 @@ from figures.hand_made import hand_made
 from helpers import described, made_up, says
 
 from tomnet.agents.population import load_condition
+from tomnet.cli import console
 from tomnet.cli import main as cli
 from tomnet.cli.bench import Measurement
 from tomnet.experiments.analysis.three_species import SPECIES
@@ -169,11 +170,49 @@ def test_bench_json_is_nothing_but_json(tomnet, monkeypatch):
 
 def test_evaluate_draws_what_it_measured_where_it_is_told_to(tomnet, evaluated, here, monkeypatch):
     drawn = []
-    monkeypatch.setattr("tomnet.figures.save_figures", lambda result, folder: drawn.append(folder))
+
+    def save_figures(result, folder):
+        drawn.append(folder)
+        return [folder / f"figure-{number}.{format}" for number in (3, 4) for format in ("svg", "png")]
+
+    monkeypatch.setattr("tomnet.figures.save_figures", save_figures)
     save_observers(here / "zoo" / NAME, "{}.safetensors")
-    assert tomnet("evaluate", NAME, "--out", "mine")[0] == 0
+    for _ in range(2):  # the same again replaces what it made
+        code, out, _ = tomnet("evaluate", NAME, "--out", "mine")
+        assert (code, out.splitlines()[-1]) == (0, "mine/result.json; mine/figures: figure-3, figure-4")
     assert load_result(Path("mine")).experiment == NAME
-    assert drawn == [Path("mine/figures")]
+    assert drawn == [Path("mine/figures")] * 2
+    _, out, err = tomnet("evaluate", NAME, "--out", "mine", "--json")
+    assert (json.loads(out)["claims"].keys(), err.splitlines()[-1].split(";")[0]) == ({"G1"}, "mine/result.json")
+
+
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        ({"notes.md": "mine"}, "x: holds other files, and no result.json from an earlier time"),
+        ({"result.json": '{"experiment": "false-beliefs"}'}, f"something else than an evaluation of {NAME}"),
+        ({"result.json": '{"agents": 12}', "config.json": "{}"}, "x: holds a run, and what was measured of that"),
+        ({"result.json": "{}", "2d/config.json": "{}"}, "x: holds a run, and what was measured of that"),
+    ],
+)
+def test_evaluate_touches_no_folder_but_that_of_an_earlier_evaluation(refusal, here, found, why):
+    for name, text in found.items():
+        (here / "x" / name).parent.mkdir(parents=True, exist_ok=True)
+        (here / "x" / name).write_text(text)
+    assert why in (said := refusal("evaluate", NAME, "--out", "x"))
+    assert said.endswith("; --out names another folder\n")
+    assert {name: (here / "x" / name).read_text() for name in found} == found
+
+
+def test_an_experiment_without_claims_shows_what_it_measured_in_eighty_columns(capsys, monkeypatch):
+    monkeypatch.setattr(console, "PIPE_WIDTH", 80)
+    result = hand_made("partial-observers")
+    console.print_claims(result)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "partial-observers: --agents 7 --seed 3; beyond the paper, of whose claims it decides none"
+    (worst,) = [line for line in lines if line.startswith(" steps missed: 1 ") and "%" not in line]
+    assert worst.count("[") == worst.count("]") == 2
+    assert sum("what is seen of the past" in line for line in lines) == 2
 
 
 def test_results_become_a_page_and_slim_data_beside_it(tomnet, evaluated, here, refusal):
@@ -586,6 +625,7 @@ def specs(preset):
 shortened = dict(specs=specs, evaluate=lambda observers, agents, seed: ({}, []))
 registry.EXPERIMENTS["goal-inference"] = dataclasses.replace(goal_inference.EXPERIMENT, **shortened)
 sys.modules["tomnet.figures"] = types.SimpleNamespace(save_figures=lambda result, folder: [])
+sys.modules["tomnet.figures.numbers"] = types.SimpleNamespace(numbers_for=lambda result: [])
 sys.exit(main(["run", "goal-inference", "--preset", "smoke", *sys.argv[1:]]))
 """
 

@@ -77,9 +77,18 @@ def test_what_is_interrupted_leaves_an_earlier_page_as_it_was(tomnet, episodes, 
         raise KeyboardInterrupt
 
     (here / "page").mkdir()
-    (here / "page" / "index.html").write_text("earlier")
+    for name in ("index.html", "watched.json"):
+        (here / "page" / name).write_text("earlier")
     monkeypatch.setattr(watch_run, "watch_with", interrupted)
     code, out, err = tomnet("watch", episodes, "--model", fitted, "--out", "page")
     assert (code, out, err) == (130, "", "tomnet: interrupted\n")
-    assert (here / "page" / "index.html").read_text() == "earlier"
-    assert len(list((here / "page").iterdir())) == 1
+    assert [path.read_text() for path in (here / "page").iterdir()] == ["earlier"] * 2
+
+
+def test_a_page_replaces_an_earlier_one_and_touches_no_other_folder(tomnet, refusal, episodes, fitted, here):
+    (here / "notes").mkdir()
+    (here / "notes" / "index.html").write_text("mine")
+    why = "notes: holds other files, and no watched.json from an earlier time; --out names another folder\n"
+    assert refusal("watch", episodes, "--model", fitted, "--out", "notes") == f"tomnet: {why}"
+    assert [path.read_text() for path in (here / "notes").iterdir()] == ["mine"]
+    assert [tomnet("watch", episodes, "--model", fitted, "--out", "page")[0] for _ in range(2)] == [0, 0]

@@ -106,3 +106,13 @@ def test_what_a_schema_does_not_know_is_named():
         schema.check(parse_text("@.C\n\nright\n", "ann", "1"))
     with pytest.raises(TomnetError, match="action 'jump': this observer knows up"):
         schema.check(parse_text("actions: jump\n\n@.A\n\njump 0 1\n", "ann", "1"))
+
+
+@pytest.mark.parametrize("jumps", [False, True])
+def test_what_no_way_leads_to_may_be_taken_by_those_who_were_seen_to(jumps):
+    jump = "? 0 2\ntook A" if jumps else "stay\ntook nothing"
+    data = make_dataset([parse_text(f"@#A\n\n{jump}\n", "ann", "1"), parse_text("@.A\n\nright\nright\n", "ann", "2")])
+    assert data.schema.from_afar == jumps
+    assert data.possible[:, 0].tolist() == [[jumps, True], [True, True]]
+    walled_in = parse_text("@#A\n\nstay\ntook nothing\n", "bob", "1")
+    assert make_dataset([walled_in], data.schema).possible[0, 0].tolist() == [jumps, True]

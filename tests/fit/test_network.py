@@ -1,5 +1,7 @@
 """The network: padding changes nothing, kinds are exchangeable, the order of episodes is seen."""
 
+from dataclasses import replace
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -46,6 +48,14 @@ def test_answers_are_probabilities(data, observer):
     assert observer.outcomes(data, asked([], 2)).sum() == pytest.approx(1, abs=1e-5)
     assert observer.actions(data, asked([], 2)).sum() == pytest.approx(1, abs=1e-5)
     assert observer.successor_maps(data, asked([0], 2)).sum((-1, -2)) == pytest.approx(1, abs=1e-5)
+
+
+def test_nothing_is_what_a_walled_in_agent_is_thought_to_take(data, observer):
+    walled_in = parse_text("@#A.\n##..\n...B\n\nstay\ntook nothing\n", "ann", "walled in")
+    assert not data.schema.from_afar
+    for schema, sure in ((data.schema, True), (replace(data.schema, from_afar=True), False)):
+        said = observer.outcomes(make_dataset([walled_in], schema), asked([], 0))
+        assert (said[0, -1] == pytest.approx(1)) == sure
 
 
 def test_the_order_of_past_episodes_matters_and_so_do_they(data, observer):

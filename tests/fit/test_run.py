@@ -13,19 +13,22 @@ from matplotlib.text import Text
 
 import tomnet
 from tomnet.asking.inputs import recordings_from
+from tomnet.experiments.analysis.statistics import Estimate
 from tomnet.figures import save
 from tomnet.figures.fit import panels
 from tomnet.figures.panels import compose_all
 from tomnet.fit import run as fit_run
+from tomnet.fit.baselines import Favourite
 from tomnet.fit.dataset import make_dataset
 from tomnet.fit.fitted_observer import FORMAT, OBSERVER, VERSION, _current, load_fitted
 from tomnet.fit.observer_protocol import Asked, ask_all
-from tomnet.fit.remarks import remarks_before
+from tomnet.fit.remarks import remarks_after, remarks_before
 from tomnet.fit.result import load_fit
 from tomnet.fit.run import fit
 from tomnet.fit.scores import Said as SaidOf
-from tomnet.fit.scores import levels_for, outcome_scores, over_agents, reliability
+from tomnet.fit.scores import Score, levels_for, outcome_scores, over_agents, reliability, say
 from tomnet.fit.split import make_split
+from tomnet.fit.steps import StepModel
 from tomnet.recordings.recording import UNKNOWN, Recording
 from tomnet.recordings.scene import Scene
 from tomnet.recordings.text import parse_text
@@ -282,6 +285,20 @@ def test_remarks_name_what_cannot_be_learned():
     )
 
 
+def test_of_whom_it_is_told_that_the_past_tells_nothing():
+    def score(observer: str, past: int, nats: float) -> Score:
+        return Score(observer, "outcome", "all", past, 9, Estimate(nats, nats, nats, 9), None)
+
+    scores = [score("network", 0, 1.388), score("network", 5, 0.02)]
+    scores += [score("inverse planner", 0, 0.013), score("inverse planner", 5, 0.006)]
+    (told,) = remarks_after(scores, "inverse planner", 1)
+    assert told == (
+        "the past of an agent tells the inverse planner, which is recommended, nothing about what it takes next "
+        "(0.013 nats without, 0.006 with 5 episodes)"
+    )
+    assert [*remarks_after(scores, "network", 1)] == []
+
+
 def test_remarks_name_what_is_mixed():
     hop = parse_text("actions: hop\nheading: right\n\n@.A\n\nhop 0 1 right\n", "bob", "1")
     mixed = said_of([walk("ann", 1, "A"), walk("ann", 2, "A"), hop])
@@ -356,3 +373,24 @@ def test_calibration_by_hand():
     curve = reliability(data, [SaidOf(0, asked, {"one": said})], "one")
     assert (curve.bins[0].confidence, curve.bins[0].accuracy, curve.bins[0].count) == (pytest.approx(0.9), 0.75, 4)
     assert curve.error == pytest.approx(0.15)
+
+
+def test_whoever_says_that_all_are_alike_is_right_as_often_as_a_lot():
+    data = make_dataset([walk("ann", number, "AAAB"[number]) for number in range(4)])
+    asked = ask_all(data, np.ones(4, bool), 0)
+    rounded = np.array([1 / 3 + 1e-8, 1 / 3 - 1e-8, 1 / 3])
+    said = [SaidOf(0, asked, {"all": np.tile(rounded, (4, 1)), "two": np.array([[0.4, 0.4, 0.2]] * 4)})]
+    found = {(one.observer, one.cases): one.accuracy for one in outcome_scores(data, said)}
+    assert all(
+        found["all", cases].mean == pytest.approx(1 / 3) for cases in ("all", "nearest not taken")
+    )  # not A's 3/4
+    assert all(found["two", cases].mean == pytest.approx(1 / 2) for cases in ("all", "nearest not taken"))
+    (row,) = reliability(data, said, "all").bins
+    assert row.accuracy == pytest.approx(row.confidence)
+
+
+def test_without_a_past_the_favourite_is_right_by_chance():
+    data = make_dataset([walk("ann", number, "A") for number in range(4)])
+    said = say({"favourite": Favourite(1.0, 0.1, StepModel(np.zeros(5), 0.0))}, data, np.ones(4, bool))
+    first, *_ = [one for one in outcome_scores(data, said) if one.cases == "all"]
+    assert (first.nats.mean, first.accuracy.mean) == (pytest.approx(np.log(3)), pytest.approx(1 / 3))

@@ -10,7 +10,7 @@ from report.test_page import Page
 
 from tomnet.figures.panels import compose_all
 from tomnet.figures.watch import panels
-from tomnet.report.watched import NOT_ONE, build_page, estimate, summary
+from tomnet.report.watched import NOT_ONE, build_page, cluster_names, estimate, summary
 from tomnet.watch.surprise import by_past, surprise_interval
 
 
@@ -76,3 +76,12 @@ def test_surprise_by_past_is_a_mean_over_agents():
     assert curve.mean == pytest.approx((step(0, "left").nats + step(0, "up").nats) / 2)
     assert estimate(surprise_interval([1.0])) == "1.00"
     assert estimate(surprise_interval([1.0, 1.0])) == "1.00 [1.00, 1.00]"
+
+
+def test_whoever_is_alone_in_a_cluster_is_told_so_and_long_names_wrap(tmp_path):
+    found = watched(agents=4, clusters=3)
+    assert cluster_names(found) == {1: "1", 2: "2, alone", 3: "3, alone"}
+    assert cluster_names(watched(2, 0)) == {None: "—"}
+    agents = [dataclasses.replace(each, agent=f"{'long ' * 8}{each.agent}") for each in found.agents]
+    html = build_page(dataclasses.replace(found, agents=agents), "episodes", tmp_path).read_text()
+    assert html.count('<th scope="row" class="long">long') == 4

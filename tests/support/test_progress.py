@@ -1,10 +1,12 @@
 """Progress, where it is not shown in a terminal."""
 
 import io
+import re
 import time
 from types import SimpleNamespace
 
 import pytest
+from rich.console import Console
 
 from tomnet.support import progress
 from tomnet.support.progress import Progress, narrated, reached, stage
@@ -46,6 +48,18 @@ def test_the_end_is_always_reported(capsys, clock):
         "random-agents/alpha-1: compiling, which may take a minute or two",
         "random-agents/alpha-1: 10/10  0 s left  action 0.500",
     ]
+
+
+@pytest.mark.parametrize(("title", "whole"), [("network", True), ("goal-inference/2d, again", False)])
+def test_a_bar_fits_80_columns_and_only_what_is_said_behind_it_gives_way(monkeypatch, title, whole):
+    terminal = io.StringIO()
+    monkeypatch.setattr(progress, "Console", lambda **_: Console(file=terminal, force_terminal=True, width=80))
+    with Progress(title, total=760) as shown:
+        shown.advance(700, {"action": 0.816, "outcome": 0.085, "successor": 1.946})
+    last = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", terminal.getvalue()).splitlines()[-1]
+    assert len(last) <= 80
+    assert re.search(rf"^{title} .* 700/760 \S+ left action 0.816 ", last)
+    assert last.endswith("successor 1.946") == whole
 
 
 def test_a_line_comes_now_and_then(capsys, clock):

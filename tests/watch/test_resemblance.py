@@ -94,3 +94,12 @@ def test_too_few_agents_and_agents_all_alike_are_said_to_be_so():
 def test_the_nearest_others_are_named_first():
     points = np.array([[0.0], [1.0], [3.0], [10.0], [3.5]])
     assert neighbours(points, "abcde") == [list("bce"), list("ace"), list("eba"), list("ecb"), list("cba")]
+
+
+def test_a_cluster_of_one_is_said_to_be_one_agent_alone():
+    points = np.concatenate([clouds(0, 3), [[30.0] * 3]])
+    found, clusters = find_clusters(points, AXES)
+    assert clusters[-1] == 3
+    assert clusters.count(3) == 1
+    assert found.told.endswith(" 1 of these is one agent alone.")
+    assert "alone" not in find_clusters(clouds(0, 3), AXES)[0].told

@@ -72,6 +72,16 @@ def test_agents_of_few_episodes_or_none_of_whose_actions_say_anything_are_watche
     assert "8 of 14 actions are unknown: they are seen and not predicted" in found.remarks
 
 
+def test_who_is_unlike_anything_in_training_is_named_and_so_is_how():
+    walls = "\n".join(["@..A...B..C", "#.#########", *["###########"] * 8, "D.........."])
+    stranger = parse_text(f"{walls}\n\nright\nright\nright\n", "eve", "1")
+    found = watch([*faithful("bob", "A", 2), stranger], "greedy-agents/greedy")
+    (told,) = [each for each in found.remarks if "unlike" in each]
+    assert told.startswith("1 of 2 agents shows something unlike what it met in training, take it with caution: eve: ")
+    assert ", at most " in told
+    assert "bob" not in told
+
+
 def test_agents_all_alike_are_said_to_be_alike():
     found = watch([each for name in "abcd" for each in faithful(name, "A", 2)], "greedy-agents/greedy")
     assert found.resemblance.told == "All agents are alike to this observer."

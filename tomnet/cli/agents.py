@@ -27,7 +27,9 @@ from .console import (
     print_json,
     print_memory,
     print_performance,
+    say,
 )
+from .experiments import told_files
 
 if TYPE_CHECKING:
     from ..agents.population import Population
@@ -126,7 +128,7 @@ class Evaluate:
         if self.out is not None:
             check_writable(self.out)
         populations = find_populations(self.conditions, self.population)
-        result = measure(populations, levels=self.levels, seed=self.seed)
+        result, figures = measure(populations, levels=self.levels, seed=self.seed), []
         if self.out is not None:
             from ..experiments.analysis.agent_episodes import same_level
             from ..figures import save
@@ -139,7 +141,7 @@ class Evaluate:
             write_json(self.out / "result.json", result)
             lived = same_level(stream(self.seed, EVALUATION_STREAM), populations)
             panels = {**population_panels(result.tables), **species_panels(lived)}
-            save(compose_all(panels), self.out / "figures")
+            figures = save(compose_all(panels), self.out / "figures")
         if self.json:
             print_json(summary([result]))
         else:
@@ -148,6 +150,8 @@ class Evaluate:
             print_memory(result)
             print_hands(result)
             print_claims(result)
+        if self.out is not None:
+            (say if self.json else print)(told_files(self.out, figures))
 
 
 @dataclasses.dataclass

@@ -25,6 +25,7 @@ PIPE_WIDTH = 200  # in a pipe there is no edge to wrap at
 PLAIN = {
     "×": "x",
     "–": "-",
+    "—": "-",
     "−": "-",
     "≤": "<=",
     "≥": ">=",
@@ -96,7 +97,11 @@ def print_claims(result: "Result") -> None:
     agents = result.environment.get("agents", "–")
     title = f"{result.experiment}: --agents {agents} --seed {result.seed}"
     if not rows:
+        from ..figures.numbers import numbers_for
+
         print(f"{title}; beyond the paper, of whose claims it decides none")
+        for table in numbers_for(result):
+            print_table(table.columns, [*table.rows], table.title)
         return
     print_table(("claim", "verdict", "value", "95% interval", "ideal or agents", "unit"), rows, title)
 

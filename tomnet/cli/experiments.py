@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
-from ..support.checks import check_between, check_seed, check_writable
+from ..support.checks import ELSEWHERE, check_between, check_made_by_us, check_seed, check_writable
 from ..support.errors import BadFile
 from .arguments import DeviceArguments, From, Model, ResultFolder, Seed, TrainingArguments, check_resume
-from .console import print_claims, print_json, print_table
+from .console import print_claims, print_json, print_table, say
 
 if TYPE_CHECKING:
     from ..experiments.experiment import Experiment, Result
@@ -148,21 +148,24 @@ class Evaluate:
 
         experiment = find(self.name)
         if self.out is not None:
-            check_writable(self.out)
+            check_evaluation_folder(self.out, experiment.name)
         result = measure(experiment, self.model, self.agents, self.seed)
+        figures = []
         if self.out is not None:
             from ..experiments.run import RESULT
             from ..figures import save_figures
             from ..support.json_files import write_json
 
             write_json(self.out / RESULT, result)
-            save_figures(result, self.out / "figures")
+            figures = save_figures(result, self.out / "figures")
         if self.json:
             from ..report.results_file import summary
 
             print_json(summary([result]))
         else:
             print_claims(result)
+        if self.out is not None:
+            (say if self.json else print)(told_files(self.out, figures))
 
 
 @dataclasses.dataclass
@@ -181,6 +184,29 @@ class Figures:
         check_writable(self.folder / "figures")
         for path in save_figures(result, self.folder / "figures"):
             print(path)
+
+
+def told_files(folder: Path, figures: list[Path]) -> str:
+    """Where an evaluation went: each figure once, whatever the formats."""
+    from ..experiments.run import RESULT
+
+    names = ", ".join(dict.fromkeys(path.stem for path in figures)) or "none"
+    return f"{folder / RESULT}; {folder / 'figures'}: {names}"
+
+
+def check_evaluation_folder(folder: Path, experiment: str) -> None:
+    """An earlier evaluation of the same experiment is replaced; a run, whose result it would be taken for, is not."""
+    from ..experiments.run import RESULT
+    from ..support.json_files import read_json
+    from ..support.run_folder import CONFIG
+
+    check_made_by_us(folder, RESULT)
+    if any(folder.glob(CONFIG)) or any(folder.glob(f"*/{CONFIG}")):
+        raise BadFile(folder, "holds a run, and what was measured of that", ELSEWHERE)
+    if (folder / RESULT).exists():
+        found = read_json(folder / RESULT)
+        if not isinstance(found, dict) or found.get("experiment") != experiment:
+            raise BadFile(folder / RESULT, f"holds something else than an evaluation of {experiment}", ELSEWHERE)
 
 
 def check_run_folder(folder: Path, experiment: str, preset: str, resume: bool) -> None:

@@ -63,12 +63,13 @@ def print_fit(result: "FitResult", folder: Path) -> None:
     print(f"{counted(result.episodes, 'episode')} of {counted(result.agents, 'agent')}; {result.split}")
     for remark in result.remarks:
         print(remark)
-    rows = [("no past (the network)", *_numbers(result, "network", past=0))]
-    for name in dict.fromkeys(one.observer for one in result.scores):
-        rows.append((name, *_numbers(result, name)))
-    longest = result.score("network", "outcome").past
-    columns = ("observer", "loss", "accuracy", "nearest not taken", "95% interval", "next action", "accuracy", "maps")
-    print_table(columns, rows, f"which object is taken, after {counted(longest, 'past episode')}; losses in nats")
+    names = dict.fromkeys(one.observer for one in result.scores)
+    every = [("no past (the network)", "network", 0), *((name, name, None) for name in names)]
+    after = f"after {counted(result.score('network', 'outcome').past, 'past episode')}; losses in nats"
+    taken = [(told, *_of_what_is_taken(result, name, past)) for told, name, past in every]
+    print_table(("observer", "loss", "accuracy", "where not the nearest"), taken, f"which object is taken, {after}")
+    done = [(told, *_of_what_is_done(result, name, past)) for told, name, past in every]
+    print_table(("observer", "loss", "accuracy", "successor maps"), done, f"the next action, {after}")
     if result.started is not None:
         print(told_start(result.started))
     for one in result.reliability:
@@ -90,21 +91,18 @@ def told_start(started: "Started") -> str:
     return f"started from {started.name}: {losses}; that {gain} (95% interval {ends}). {validation}: {kept}"
 
 
-def _numbers(result: "FitResult", name: str, past: int | None = None) -> tuple[str, ...]:
-    heads = {(one.observer, one.head) for one in result.scores}
+def _of_what_is_taken(result: "FitResult", name: str, past: int | None) -> tuple[str, ...]:
     outcome = result.score(name, "outcome", past=past)
-    hard = result.score(name, "outcome", "nearest not taken", past=past)
+    hard = result.score(name, "outcome", "nearest not taken", past=past).accuracy
+    interval = f" [{_shown(hard.low)}, {_shown(hard.high)}]" if hard is not None and hard.measured else ""
+    return _mean(outcome.nats), _mean(outcome.accuracy), _mean(hard) + interval
+
+
+def _of_what_is_done(result: "FitResult", name: str, past: int | None) -> tuple[str, ...]:
+    heads = {(one.observer, one.head) for one in result.scores}
     action = result.score(name, "action", past=past) if (name, "action") in heads else None
     maps = result.score(name, "successor", past=past) if (name, "successor") in heads else None
-    return (
-        _mean(outcome.nats),
-        _mean(outcome.accuracy),
-        _mean(hard.accuracy),
-        "–" if hard.accuracy is None else " … ".join(_shown(end) for end in hard.accuracy.interval),
-        _mean(action and action.nats),
-        _mean(action and action.accuracy),
-        _mean(maps and maps.nats),
-    )
+    return _mean(action and action.nats), _mean(action and action.accuracy), _mean(maps and maps.nats)
 
 
 def _mean(estimate: "Estimate | None") -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import arg
 
-from ..support.checks import check_writable
+from ..support.checks import check_made_by_us
 from ..support.words import counted
 from .console import print_json, print_table, say
 from .episodes import Where
@@ -39,12 +39,12 @@ class Watch:
 
     def __call__(self) -> None:
         from ..recordings.folder import read_recordings
-        from ..report.watched import build_page
+        from ..report.watched import DATA, build_page
         from ..support.typed_json import to_json
         from ..watch.run import watch
 
         if self.out is not None:
-            check_writable(self.out)
+            check_made_by_us(self.out, DATA)
         watched = watch(read_recordings(self.path), self.model)
         page = None if self.out is None else build_page(watched, str(self.path), self.out)
         if self.json:
@@ -59,13 +59,13 @@ def print_watched(watched: "Watched") -> None:
     from ..figures.style import plain
     from ..figures.violations import likeliest
     from ..figures.watch import most_surprising
-    from ..report.watched import estimate, summary
+    from ..report.watched import cluster_names, estimate, summary
 
     for sentence in (*summary(watched), *watched.remarks, watched.resemblance.told):
         print(sentence)
-    agents = most_surprising(watched)
+    agents, clusters = most_surprising(watched), cluster_names(watched)
     rows = [
-        (one.agent, estimate(one.nats), len(one.episodes), one.cluster or "–", ", ".join(one.nearest) or "–")
+        (one.agent, estimate(one.nats), len(one.episodes), clusters[one.cluster], ", ".join(one.nearest) or "–")
         for one in agents[:MOST_SHOWN]
     ]
     title = f"the {MOST_SHOWN} most surprising of {counted(len(agents), 'agent')}" if len(agents) > MOST_SHOWN else None

@@ -54,7 +54,7 @@ def numbers_for(result: Result) -> list[NumberTable]:
         case agent_embeddings.Tables() as tables:
             return [_read_outs(tables)]
         case partial_observers.Tables() as tables:
-            return [_seen_badly(tables)]
+            return _seen_badly(tables)
     return []
 
 
@@ -92,20 +92,22 @@ def _divergences(divergence: list[BayesDivergence]) -> NumberTable:
     return NumberTable("KL from exact Bayesian inference to ToMnet, in nats", columns, rows)
 
 
-def _seen_badly(tables: partial_observers.Tables) -> NumberTable:
-    """One line for each way of seeing."""
+def _seen_badly(tables: partial_observers.Tables) -> list[NumberTable]:
+    """One line for each way of seeing; two tables, because a terminal of 80 columns holds no more."""
     named = {"all in sight": tables.all_seen}
-    named |= {f"{KINDS[kind].title}, {severity:g}": scores for (kind, severity), scores in tables.each().items()}
-    rows = tuple(
-        (
-            name,
-            *(_with_interval(score.loss) for score in (scores.observer, scores.ideal)),
-            *(percent_between(score.accuracy) for score in (scores.observer, scores.ideal)),
-        )
-        for name, scores in named.items()
-    )
-    columns = ("what is seen of the past", "ToMnet, loss", "ideal", "ToMnet, accuracy", "ideal accuracy")
-    return NumberTable("The object taken: loss in nats and accuracy [95% interval]", columns, rows)
+    named |= {KINDS[kind].row.format(f"{severity:g}"): scores for (kind, severity), scores in tables.each().items()}
+    columns = ("what is seen of the past", "ToMnet", "ideal observer")
+    losses = {
+        name: (_with_interval(each.observer.loss), _with_interval(each.ideal.loss)) for name, each in named.items()
+    }
+    hits = {
+        name: tuple(percent_between(score.accuracy) for score in (each.observer, each.ideal))
+        for name, each in named.items()
+    }
+    return [
+        NumberTable(f"The object taken: {what} [95% interval]", columns, tuple((n, *row) for n, row in rows.items()))
+        for what, rows in (("loss in nats", losses), ("accuracy", hits))
+    ]
 
 
 SHUFFLED = {

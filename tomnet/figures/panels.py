@@ -25,6 +25,7 @@ class Panel:
     alt: str  # for those who cannot see it: what is drawn, and what it shows
     draw: Callable[[SubFigure], None]
     height: float = 2.5  # inches
+    stretches: bool = True  # without a neighbour, over the whole row; False: it has the scale of others like it
 
 
 Panels = Mapping[str, Sequence[Panel]]  # by the stem of the figure's file
@@ -41,7 +42,7 @@ def compose(panels: Sequence[Panel], columns: int = 2) -> Figure:
         grid = figure.add_gridspec(len(rows), columns, height_ratios=heights)
         for row, beside in enumerate(rows):
             for col, panel in enumerate(beside):
-                alone = len(beside) == 1  # a last panel without a neighbour takes the whole row
+                alone = len(beside) == 1 and panel.stretches
                 place = figure.add_subfigure(grid[row, :] if alone else grid[row, col])
                 if panel.title:
                     heading = f"$\\bf{{{panel.letter}}}$  {panel.title}" if panel.letter else panel.title

@@ -18,22 +18,30 @@ class Kind:
 
     title: str
     severity: str  # what stands below the axis
+    row: str  # one of its points, in a table
     worst: str  # its last point, for the caption
     even: bool = False  # points at even distances, since it is no probability
 
 
 KINDS = {
-    "missed": Kind("Steps are missed", "probability that a step is missed", "all steps missed"),
+    "missed": Kind("Steps are missed", "probability that a step is missed", "steps missed: {}", "all steps missed"),
     "mistaken": Kind(
-        "Actions are mistaken", "probability that an action is taken for another", "actions that tell nothing"
+        "Actions are mistaken",
+        "probability that an action is taken for another",
+        "actions mistaken: {}",
+        "actions that tell nothing",
     ),
     "near": Kind(
         "Objects are seen near the agent only",
         "objects seen up to so many cells away",
+        "objects seen up to {} away",
         "only the next cells seen",
         True,
     ),
 }
+
+
+SIGNS = (style.sign("ToMnet, 95% bars", "o"), style.sign("ideal, 95% band", "", style.IDEAL, line=True))
 
 
 def panels(tables: Tables) -> Panels:
@@ -59,11 +67,11 @@ def _curves(place: SubFigure, tables: Tables, kind: str) -> None:
     for axes, measure in ((above, "loss"), (below, "accuracy")):
         _curve(axes, x, everything, measure)
         style.reference(axes, getattr(tables.nothing_seen, measure).mean, "nothing\nseen", outside=True)
-    above.set(ylim=(0, None), ylabel="loss, nats")
-    below.set(ylim=(0, 1.03), ylabel="accuracy", xlabel=KINDS[kind].severity)
+    above.set(ylim=(0, None), ylabel="object taken:\nloss, nats")
+    below.set(ylim=(0, 1.03), ylabel="object taken:\naccuracy", xlabel=KINDS[kind].severity)
     best = "all" if KINDS[kind].even else "0"
     below.set_xticks(x, [best, *(f"{point.severity:g}" for point in points)])
-    style.legend_above(above, [style.TOMNET_SIGN, style.IDEAL_LINE])
+    style.legend_above(above, SIGNS)
 
 
 def _places(kind: str, points: list[Point]) -> np.ndarray:

@@ -6,10 +6,11 @@ agent then did always vermillion, and what can be said without any past always g
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
-from matplotlib import colormaps
+from matplotlib import colormaps, font_manager
 from matplotlib.axes import Axes
 from matplotlib.collections import EllipseCollection
 from matplotlib.colors import to_rgb
@@ -182,6 +183,16 @@ TOMNET_SIGN = sign("ToMnet", "o")
 IDEAL_SIGN = sign("ideal observer", "D", IDEAL, filled=False)
 IDEAL_LINE = sign("ideal observer", "", IDEAL, line=True)
 HAPPENED_SIGN = sign("what happened", "*", HAPPENED)
+
+
+@cache
+def _glyphs() -> frozenset[int]:
+    return frozenset(font_manager.get_font(font_manager.findfont(RC["font.family"])).get_charmap())
+
+
+def drawable(text: str) -> str:
+    """Somebody's text: a box stands for what the font does not have, and a dollar sign for itself."""
+    return "".join(char if ord(char) in _glyphs() else "□" for char in text).replace("$", r"\$")
 
 
 def legend_above(axes: Axes, handles: Sequence[Line2D]) -> None:

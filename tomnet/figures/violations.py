@@ -1,5 +1,9 @@
 """Violations of expectation: the maze, the way so far, what was expected (blue) and what was done (vermillion)."""
 
+import re
+from collections.abc import Iterable, Mapping
+from os.path import commonprefix
+
 import numpy as np
 from matplotlib import patheffects
 from matplotlib.axes import Axes
@@ -16,19 +20,22 @@ from .panels import Panel
 HEIGHT = 2.2
 MOST_BARS = 6  # actions
 FAINTEST = 0.03  # probability of an action that is given an arrow
+LONGEST = 18  # characters of a name
 SHORT = 0.8  # cells: an arrow to an object leaves its letter free
 HALO = [patheffects.withStroke(linewidth=1.6, foreground="white")]
 
 
-def violation_panels(moments: list[Moment], kinds: list[str]) -> list[Panel]:
+def violation_panels(moments: list[Moment], kinds: list[str], names: Mapping[str, str]) -> list[Panel]:
+    """`names`: those of agents, as they are short."""
     return [
         Panel(
             chr(ord("a") + number) if len(moments) > 1 else "",
-            f"{short(moment.agent)}, episode {short(moment.episode)}, step {moment.step.time + 1}: "
-            f"{style.plain(moment.step.nats, 1)} nats",
+            f"{names.get(moment.agent) or short(moment.agent)}, episode {short(moment.episode)}, "
+            f"step {moment.step.time + 1}: {style.plain(moment.step.nats, 1)} nats",
             f"The maze with the way so far: {moment.step.done} was done, {likeliest(moment.step.action)} was expected.",
             lambda place, moment=moment: _draw(place, moment, kinds),
             HEIGHT,
+            stretches=False,
         )
         for number, moment in enumerate(moments)
     ]
@@ -44,8 +51,19 @@ def likeliest(said: Shares) -> str:
 
 def short(name: str) -> str:
     """A name that somebody chose, as a figure can hold it."""
-    shown = name if len(name) <= 18 else f"{name[:17]}…"
-    return shown.replace("$", r"\$")
+    return style.drawable(name if len(name) <= LONGEST else f"{name[:8]}…{name[-9:]}")
+
+
+def short_names(names: Iterable[str]) -> dict[str, str]:
+    """The same of many: long ones without the words that all of those begin or end with, which tell nobody apart."""
+    names = list(names)
+    long = [name for name in names if len(name) > LONGEST]
+    begin = end = 0
+    if len(long) > 1:
+        begin = len(re.sub(r"[^\W_]*$", "", commonprefix(long)))
+        end = len(re.sub(r"[^\W_]*$", "", commonprefix([name[begin:][::-1] for name in long])))
+    apart = {name: ("…" if begin else "") + name[begin : len(name) - end] + ("…" if end else "") for name in long}
+    return {name: short(apart.get(name, name)) for name in names}
 
 
 def _draw(place: SubFigure, moment: Moment, kinds: list[str]) -> None:
@@ -104,11 +122,11 @@ def _bars(axes: Axes, moment: Moment) -> None:
     shown = [name for name in said if name in shown]  # in the order of the actions, the one that was done among them
     colours = [style.HAPPENED if name == done else style.TOMNET for name in shown]
     axes.barh(range(len(shown)), [said[name] for name in shown], height=0.7, color=colours)
-    axes.set_yticks(range(len(shown)), shown)
+    axes.set_yticks(range(len(shown)), [short(name) for name in shown])
     for label, name in zip(axes.get_yticklabels(), shown, strict=True):
         label.set(color=style.HAPPENED if name == done else "black", weight="bold" if name == done else "normal")
     axes.invert_yaxis()
     axes.set(xlim=(0, 1), xticks=[0, 0.5, 1], xticklabels=["0", "½", "1"])
     axes.set_title("expected next", fontsize=7.5)
-    after = f"will take: {likeliest(moment.step.taken)}" if moment.step.taken else ""
+    after = f"will take: {style.drawable(likeliest(moment.step.taken))}" if moment.step.taken else ""
     axes.set_xlabel(after, fontsize=7.5)

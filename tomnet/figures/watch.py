@@ -9,7 +9,7 @@ from matplotlib.ticker import MaxNLocator
 from ..watch.result import Watched, WatchedAgent
 from . import style
 from .panels import Panel, Panels, compose
-from .violations import short, violation_panels
+from .violations import short_names, violation_panels
 
 MOST_AGENTS = 20  # in a list
 MOST_NAMES = 16  # on a map
@@ -17,6 +17,7 @@ APART = (0.2, 0.06)  # of its width and height, where two names do not touch
 MOST_ABOVE = 4  # clusters in a single line of a legend
 MOST_COURSES = 6
 LAST_EPISODES = 8  # of a course
+WHOLE = {"clip_on": False, "zorder": 3}  # marks at 0 lie on the axis, which would cut them in half
 CLUSTER_SIGNS = (
     *((style.BLUE, "o"), (style.VERMILLION, "s"), (style.GREEN, "^"), (style.PURPLE, "D")),
     *((style.ORANGE, "v"), (style.SKY_BLUE, "P"), ("#1A1A1A", "X"), ("#8A8A8A", "*")),
@@ -26,10 +27,14 @@ CLUSTER_SIGNS = (
 def panels(watched: Watched) -> Panels:
     found = {"characters": [_characters_panel(watched)], "surprise": _surprise_panels(watched)}
     if watched.moments:
-        found["violations"] = violation_panels(watched.moments, watched.kinds)
+        found["violations"] = violation_panels(watched.moments, watched.kinds, _names(watched))
     if courses := [_course_panel(agent, watched) for agent in most_surprising(watched)[:MOST_COURSES]]:
         found["courses"] = courses
     return found
+
+
+def _names(watched: Watched) -> dict[str, str]:
+    return short_names(agent.agent for agent in watched.agents)
 
 
 def overview(drawn: Panels) -> Figure:
@@ -74,7 +79,7 @@ def _characters(place: SubFigure, watched: Watched) -> None:
             handles.append(style.sign(f"cluster {cluster}", marker, colour))
     if len(watched.agents) <= MOST_NAMES:
         near = {"xytext": (4, 2), "textcoords": "offset points", "fontsize": 6.5, "color": style.QUIET}
-        for place_of, names in _labels(watched.agents).items():
+        for place_of, names in _labels(watched).items():
             axes.annotate(", ".join(names), place_of, **near)
     axes.margins(0.15)
     x, y = watched.resemblance.axes
@@ -85,14 +90,15 @@ def _characters(place: SubFigure, watched: Watched) -> None:
         style.legend_above(axes, handles)
 
 
-def _labels(agents: list[WatchedAgent]) -> dict[tuple[float, float], list[str]]:
+def _labels(watched: Watched) -> dict[tuple[float, float], list[str]]:
     """Names by place; those that would be written over each other stand in one line."""
+    agents, short = watched.agents, _names(watched)
     places = np.array([agent.place for agent in agents])
     apart = np.maximum(np.ptp(places, axis=0), 1e-9) * APART
     found: dict[tuple[float, float], list[str]] = {}
     for agent, (x, y) in zip(agents, places.tolist(), strict=True):
         beside = [at for at in found if abs(at[0] - x) < apart[0] and abs(at[1] - y) < apart[1]]
-        found.setdefault(beside[0] if beside else (x, y), []).append(short(agent.agent))
+        found.setdefault(beside[0] if beside else (x, y), []).append(short[agent.agent])
     return found
 
 
@@ -110,25 +116,31 @@ def _surprise_panels(watched: Watched) -> list[Panel]:
 
 def _by_agent(place: SubFigure, watched: Watched, shown: list[WatchedAgent]) -> None:
     axes = place.subplots()
-    estimates = [agent.nats for agent in shown]
-    axes.errorbar(
-        *(style.means(estimates), range(len(shown))),
-        xerr=style.whiskers(estimates) if shown else None,
-        fmt="o",
-        color=style.TOMNET,
-        elinewidth=0.8,
-    )
-    axes.set_yticks(range(len(shown)), [short(agent.agent) for agent in shown])
+    estimates, names = [agent.nats for agent in shown], _names(watched)
+    if shown:  # an empty mark that is not clipped would lie in the figure's corner, and no layout would fit
+        axes.errorbar(
+            *(style.means(estimates), range(len(shown))),
+            xerr=style.whiskers(estimates),
+            fmt="o",
+            color=style.TOMNET,
+            elinewidth=0.8,
+            **WHOLE,
+        )
+    axes.set_yticks(range(len(shown)), [names[agent.agent] for agent in shown])
     axes.set_ylim(max(len(shown), 1) - 0.5, -0.5)
+    chance = float(np.log(len(watched.actions)))
+    axes.axvline(chance, color=style.QUIET, linewidth=0.7, linestyle=(0, (1, 2)), zorder=1)
     axes.set_xlim(left=0)
-    axes.axvline(np.log(len(watched.actions)), color=style.QUIET, linewidth=0.7, linestyle=(0, (1, 2)), zorder=1)
+    above = {"xycoords": ("data", "axes fraction"), "xytext": (0, 2), "textcoords": "offset points", "ha": "center"}
+    axes.annotate("chance", (chance, 1), **above, fontsize=7, color=style.QUIET)
     axes.set_xlabel("nats a step")
 
 
 def _by_past(place: SubFigure, watched: Watched) -> None:
     axes, past, curve = place.subplots(), [int(count) for count in watched.by_past], [*watched.by_past.values()]
     axes.plot(past, style.means(curve), color=style.TOMNET, linewidth=0.8)
-    style.tomnet_points(axes, past, curve)
+    if curve:
+        style.tomnet_points(axes, past, curve, clip_on=False)
     style.reference(axes, float(np.log(len(watched.actions))), "chance", outside=True)
     axes.set_ylim(bottom=0)
     axes.set_xlim(min(past, default=0) - 0.5, max(past, default=0) + 0.5)
@@ -139,7 +151,12 @@ def _by_past(place: SubFigure, watched: Watched) -> None:
 def _course_panel(agent: WatchedAgent, watched: Watched) -> Panel:
     alt = f"The surprise of each step of the last episodes of {agent.agent}."
     return Panel(
-        "", f"{short(agent.agent)}, step by step", alt, lambda place: _course(place, agent, len(watched.actions)), 1.5
+        "",
+        f"{_names(watched)[agent.agent]}, step by step",
+        alt,
+        lambda place: _course(place, agent, len(watched.actions)),
+        1.5,
+        stretches=False,
     )
 
 
@@ -149,9 +166,10 @@ def _course(place: SubFigure, agent: WatchedAgent, actions: int) -> None:
         known = [(begins + step.time + 1, step.nats) for step in episode.steps if step.nats is not None]
         if known:
             colour = style.TOMNET if episode.counted else style.NO_PAST
-            axes.plot(*zip(*known), "o-", color=colour, markersize=2, linewidth=0.8)
+            axes.plot(*zip(*known), "o-", color=colour, markersize=2, linewidth=0.8, **WHOLE)
         axes.axvline(begins + 0.5, color=style.GRID, linewidth=0.7, zorder=0)
         begins += len(episode.steps)
-    style.reference(axes, float(np.log(actions)), "")
+    style.reference(axes, float(np.log(actions)), "chance", outside=True)
     axes.set(xlim=(0.5, begins + 0.5), xlabel="step", ylabel="nats")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylim(bottom=0)

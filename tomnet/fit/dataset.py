@@ -4,6 +4,7 @@ An episode is asked about at `QUERIES` times, the first of them its start, unles
 the largest maze of the set, and padding is wall. Walking distances are worked out once, here, for all observers alike.
 """
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,6 +32,7 @@ class Schema:
     action_names: tuple[str, ...]
     headed: bool  # agents face somewhere, in some of them at least
     walked_over: tuple[bool, ...]  # for each kind, whether an agent was ever seen to step on one and leave it there
+    from_afar: bool = True  # something was taken that no way led to; files from before it was known do not say
 
     @property
     def size(self) -> tuple[int, int]:
@@ -124,6 +126,13 @@ class Dataset:
         return np.where(reachable, np.maximum(self.walked[..., None] + now - before, 0), 0)
 
     @cached_property
+    def possible(self) -> Bool[np.ndarray, "episode query outcome"]:
+        """What may happen: that nothing is taken, and any object that a way leads to. Where agents were seen to take
+        one without a way there, by jumping, or through a door that opened, any that is present."""
+        there = self.present if self.schema.from_afar else self.distance != UNREACHABLE
+        return np.concatenate([there, np.ones((*self.outcome.shape, 1), bool)], -1)
+
+    @cached_property
     def nearest(self) -> Bool[np.ndarray, "episode query kind"]:
         """The kinds that no other is nearer than; none where nothing can be reached."""
         least = self.distance.min(-1, keepdims=True, initial=UNREACHABLE)
@@ -198,7 +207,7 @@ def make_dataset(
 ) -> Dataset:
     """Episodes of an agent are taken to have happened in the order in which they come. `times` are those at which each
     is asked about, as many for one as for another; where an episode is past, the first must be its start."""
-    schema = schema_of(recordings) if schema is None else schema
+    known, schema = schema, schema_of(recordings) if schema is None else schema
     number = {name: place for place, name in enumerate(dict.fromkeys(each.agent for each in recordings))}
     by_agent = sorted(recordings, key=lambda each: number[each.agent])
     asked_at = [times(each) for each in by_agent]
@@ -211,7 +220,7 @@ def make_dataset(
     to_kind = walking_distances(
         np.repeat(walls[owner], len(schema.kinds), axis=0), objects.reshape(-1, *grid), others.reshape(-1, *grid)
     )
-    return Dataset(
+    data = Dataset(
         schema=schema,
         recordings=tuple(by_agent),
         agents=tuple(number),
@@ -222,6 +231,13 @@ def make_dataset(
         to_kind=to_kind.reshape(objects.shape),
         **{name: np.stack([row[name] for row in rows]) for name in rows[0]},
     )
+    return data if known is not None else dataclasses.replace(data, schema=_with_reach(data))
+
+
+def _with_reach(data: Dataset) -> Schema:
+    """Whether ways matter to these agents is known once there are distances."""
+    took = data.outcome[..., None] == np.arange(data.schema.nothing)
+    return dataclasses.replace(data.schema, from_afar=bool((took & (data.distance == UNREACHABLE)).any()))
 
 
 def _asked(recording: Recording, schema: Schema, times: Int[np.ndarray, "query"]) -> dict[str, np.ndarray]:

@@ -56,7 +56,7 @@ def table_of(data: Dataset) -> Table:
         seen=jnp.asarray(np.stack(seen, -1), jnp.float32),
         episode=jnp.asarray(np.stack(whole, -1), jnp.float32),
         asked=jnp.asarray(np.stack(asked, -1), jnp.float32),
-        possible=jnp.asarray(np.concatenate([data.present, np.ones((*data.outcome.shape, 1), bool)], -1)),
+        possible=jnp.asarray(data.possible),
         outcome=jnp.asarray(data.outcome),
     )
 

@@ -47,4 +47,5 @@ def remarks_after(scores: Sequence[Score], recommended: str, agents: int) -> Ite
     elif not last.mean < first.mean - 0.02:
         nats = f"{first.mean:.3f} nats without, {last.mean:.3f} with {counted(curve[-1].past, 'episode')}"
         why = ": these agents are alike, or cannot be told apart yet" if agents > 1 else ""
-        yield f"the past of an agent tells nothing about what it takes next ({nats}){why}"
+        whom = f"the {recommended}, which is recommended,"  # another one may know less at first, and learn
+        yield f"the past of an agent tells {whom} nothing about what it takes next ({nats}){why}"

@@ -18,6 +18,7 @@ LEVELS = (0, 1, 2, 5, 10, 20, 50)  # of N_past
 MOST_ASKED = 2000
 FEWEST_AGENTS = 3  # with fewer, intervals are over episodes
 LEAST = 1e-9  # probability: what was thought impossible costs 21 nats
+TIED = 1e-6  # probability: closer than what single precision tells apart
 
 Head = Literal["outcome", "action", "successor"]
 Cases = Literal["all", "nearest not taken"]
@@ -31,7 +32,7 @@ class Score:
     past: int
     queries: int
     nats: Estimate  # of the loss
-    accuracy: Estimate | None  # of the likeliest; none for maps
+    accuracy: Estimate | None  # of the likeliest, of several drawn by lot; none for maps
 
 
 @dataclass(frozen=True)
@@ -183,8 +184,7 @@ def reliability(data: Dataset, said: Sequence[Said], name: str) -> Reliability:
     """Over every N_past together."""
     outcomes = np.concatenate([one.outcomes[name] for one in said])
     happened = np.concatenate([data.outcome[one.asked.place] for one in said])
-    confidence, hit = outcomes.max(-1), outcomes.argmax(-1) == happened
-    rows = calibration.reliability(confidence, hit)
+    rows = calibration.reliability(outcomes.max(-1), judged(outcomes, happened)[1])
     bins = [Bin(row.confidence, row.frequency, row.count) for row in rows]
     return Reliability(name, calibration.calibration_error(rows), bins)
 
@@ -215,5 +215,8 @@ def _measured(
 def judged(
     said: Float[np.ndarray, "asked outcome"], happened: Int[np.ndarray, "asked"]
 ) -> tuple[np.ndarray, np.ndarray]:
-    likely = said[np.arange(len(happened)), happened]
-    return -np.log(np.clip(likely, LEAST, 1)), (said.argmax(-1) == happened).astype(float)
+    """The loss, and whether the likeliest happened: of n that are as likely, each is a guess with a chance of 1 / n.
+    The first of them would be the first letter, which nobody who says that all are alike has foretold."""
+    each = np.arange(len(happened)), happened
+    likeliest = said >= said.max(-1, keepdims=True) - TIED
+    return -np.log(np.clip(said[each], LEAST, 1)), likeliest[each] / likeliest.sum(-1)

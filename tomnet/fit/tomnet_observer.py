@@ -42,7 +42,7 @@ class ToMnetObserver:
         """Each kind by itself, as the consumption head has it; what is left over is that nothing is taken."""
         kinds = [letters(self.network.config).index(kind) for kind in data.schema.kinds]
         logits = self._asked(data, asked, lambda reading: reading.predictions.consumption)
-        taken = np.asarray(jax.nn.sigmoid(logits))[:, kinds] * data.present[asked.place]
+        taken = np.asarray(jax.nn.sigmoid(logits))[:, kinds] * data.possible[asked.place][:, :-1]
         nothing = np.maximum(1 - taken.sum(-1, keepdims=True), LEAST)
         said = np.concatenate([taken, nothing], -1)
         return said / said.sum(-1, keepdims=True)

@@ -16,10 +16,17 @@ def link(to: str | None, text: str) -> str:
     return f'<a href="{escape(to)}">{escape(text)}</a>' if to else escape(text)
 
 
+LONG = 24  # characters: more than a number with its interval has
+
+
 def cell(label: str, text: str) -> str:
-    """A cell; one without content is dropped where a phone turns the row into a card."""
-    empty = ' class="empty"' if text == NOTHING else ""
-    return f'<td{empty} data-label="{escape(label)}">{escape(text)}</td>'
+    """A cell; one without content is dropped where a phone turns the row into a card, and a long one is wrapped."""
+    kind = ' class="empty"' if text == NOTHING else _wrapped(text)
+    return f'<td{kind} data-label="{escape(label)}">{escape(text)}</td>'
+
+
+def _wrapped(text: str) -> str:
+    return ' class="long"' if len(text) > LONG else ""
 
 
 def definitions(values: Mapping[str, Any], kind: str = "") -> str:
@@ -73,7 +80,7 @@ def number_table(table: NumberTable) -> str:
     for name, *cells in table.rows:
         labelled = zip(table.columns[1:], cells, strict=True)
         filled = "".join(cell(label, text) for label, text in labelled)
-        rows.append(f'<tr><th scope="row">{escape(name)}</th>{filled}</tr>')
+        rows.append(f'<tr><th scope="row"{_wrapped(name)}>{escape(name)}</th>{filled}</tr>')
     body = "\n".join(rows)
     return f"""<div class="scroll">
 <table class="numbers">

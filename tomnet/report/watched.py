@@ -5,6 +5,7 @@
 A single file that asks nothing of the network, as the report is.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -51,8 +52,8 @@ def build_page(watched: Watched, path: str, folder: str | Path) -> Path:
     """Write `index.html`, `watched.json` and `figures/`; the page's path."""
     folder = Path(folder)
     drawn, words = panels(watched), captions(watched)
+    write_json(folder / DATA, watched)  # first: what else is here is then known to be ours
     save(compose_all(drawn) | {"overview": overview(drawn)}, folder / "figures")
-    write_json(folder / DATA, watched)
     command = f"tomnet watch PATH --model {watched.observer} --out DIR"
     shown = {stem: figure(stem, some, words[stem], command, title=TITLES[stem]) for stem, some in drawn.items()}
     bodies = {
@@ -108,7 +109,17 @@ def _agents_table(watched: Watched) -> NumberTable:
     title = "The most surprising first; surprise in nats a step [95% interval over episodes]."
     if len(agents) > MOST_AGENTS:
         title += f" {len(agents) - MOST_AGENTS:,} more are in {DATA}."
-    return NumberTable(title, AGENT_COLUMNS, tuple(_agent_row(agent) for agent in agents[:MOST_AGENTS]))
+    clusters = cluster_names(watched)
+    return NumberTable(title, AGENT_COLUMNS, tuple(_agent_row(agent, clusters) for agent in agents[:MOST_AGENTS]))
+
+
+def cluster_names(watched: Watched) -> dict[int | None, str]:
+    """`2`, or `2, alone` of a single agent that is apart from all others."""
+    sizes = Counter(agent.cluster for agent in watched.agents)
+    return {
+        cluster: NOTHING if cluster is None else f"{cluster}, alone" if size == 1 else str(cluster)
+        for cluster, size in sizes.items()
+    }
 
 
 AGENT_COLUMNS = (
@@ -117,7 +128,7 @@ AGENT_COLUMNS = (
 )
 
 
-def _agent_row(agent: WatchedAgent) -> tuple[str, ...]:
+def _agent_row(agent: WatchedAgent, clusters: dict[int | None, str]) -> tuple[str, ...]:
     return (
         agent.agent,
         estimate(agent.nats),
@@ -125,7 +136,7 @@ def _agent_row(agent: WatchedAgent) -> tuple[str, ...]:
         plain(agent.episodes[-1].nats, 2) if len(agent.episodes) > 1 else NOTHING,
         str(len(agent.episodes)),
         str(agent.unknown) if agent.unknown else NOTHING,
-        NOTHING if agent.cluster is None else str(agent.cluster),
+        clusters[agent.cluster],
         ", ".join(agent.nearest) or NOTHING,
     )
 

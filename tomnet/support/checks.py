@@ -7,6 +7,7 @@ from pathlib import Path
 
 from .errors import BadFile, BadSetting
 
+ELSEWHERE = "--out names another folder"
 LARGEST_SEED = 2**32 - 1
 
 
@@ -41,6 +42,14 @@ def check_writable(folder: Path) -> None:
     except OSError as error:
         why = (error.strerror or str(error)).lower()
         raise BadFile(folder, f"cannot be written to: nothing can be made in {there}, {why}") from None
+
+
+def check_made_by_us(folder: Path, made: str) -> None:
+    """What a command makes goes into a folder that is new or empty, or to where it was made before, which is what the
+    file `made` tells: it is the first that is written."""
+    check_writable(folder)
+    if folder.is_dir() and not (folder / made).is_file() and any(folder.iterdir()):
+        raise BadFile(folder, f"holds other files, and no {made} from an earlier time", ELSEWHERE)
 
 
 def check_writable_file(path: Path) -> None:

@@ -13,19 +13,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.progress import (
-    Progress as Bar,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+from rich.table import Column
+from rich.text import Text
 
 QUIET_SECONDS = 15.0  # between two plain lines
+BESIDE_BAR = 74  # characters, of which three losses are 44: in a terminal of 80 the bar is short, and nothing is cut
 COMPILING = "compiling, which may take a minute or two"
+
+
+class Note(ProgressColumn):
+    """What is said behind a bar: the only part of it that gives way where the terminal is narrow."""
+
+    def render(self, task: Task) -> Text:
+        return Text(task.fields["note"], no_wrap=True, overflow="ellipsis")
 
 
 class Progress:
@@ -38,14 +40,14 @@ class Progress:
         self.bar = None
         console = Console(stderr=True)
         if console.is_terminal:
+            whole = Column(no_wrap=True)
             self.bar = Bar(
                 TextColumn("{task.description}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TimeElapsedColumn(),
+                BarColumn(min(max(console.width - BESIDE_BAR, 5), 40)),
+                MofNCompleteColumn(table_column=whole),
+                TimeRemainingColumn(table_column=whole),
                 TextColumn("left"),
-                TimeRemainingColumn(),
-                TextColumn("{task.fields[note]}"),
+                Note(),
                 console=console,
             )
             self.task = self.bar.add_task(title, total=total, completed=done, note=COMPILING)

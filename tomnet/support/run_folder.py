@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
+from .checks import ELSEWHERE
 from .errors import BadFile
 from .identity import differences
 from .json_files import read_json, write_json
@@ -19,7 +20,6 @@ from .typed_json import Misfit, from_json
 
 CONFIG, CHECKPOINT, METRICS = "config.json", "checkpoint.safetensors", "metrics.jsonl"
 VERSION = 1
-ELSEWHERE = "--out names another folder"
 ROUNDING = ("device", "threads", "jax", "devices")  # what the last bits of weights depend on, as `provenance` names it
 
 Trained = Literal["population", "observer", "fitted"]

@@ -60,6 +60,9 @@ def find_clusters(characters: Characters, axes: list[str]) -> tuple[Resemblance,
         return Resemblance(axes, 0, silhouette, f"{told}and a single cloud may split as well."), nobody
     silhouette = mean_silhouette(squareform(pdist(characters)), labels)
     told = f"The agents fall into {found} clusters, with a mean silhouette of {silhouette:.2f}."
+    alone = int((np.bincount(labels) == 1).sum())
+    if alone:
+        told += f" {alone} of these {'is' if alone == 1 else 'are'} one agent alone."
     return Resemblance(axes, found, silhouette, told), labels.tolist()
 
 

@@ -15,6 +15,8 @@ from .result import Watched, WatchedAgent, WatchedEpisode
 from .surprise import by_past, compare, surprise_interval, violations
 from .watcher import AgentForecast, Watcher
 
+MOST_STRANGE = 3  # agents, by name
+
 
 def watch(recordings: Sequence[Recording], model: str | None = None) -> Watched:
     """All agents, each episode foretold from those before it; without a `model`, a pretrained one is chosen."""
@@ -97,6 +99,9 @@ def _remarks(watcher: Watcher, recordings: Sequence[Recording], agents: Sequence
         yield f"{least}: {few} of {len(recordings)} episodes come after fewer, and do not count"
     if max(len(one.episodes) for one in agents) - 1 > watcher.max_past:
         yield f"N_past was {watcher.max_past} or less in its training: of a longer past it reads the end"
-    strange = sum(bool(one.beyond) for one in agents)
+    strange = [one for one in agents if one.beyond]
     if strange:
-        yield f"{strange} of {len(agents)} agents show something unlike what it met in training: take it with caution"
+        who = [f"{one.agent}: {', '.join(one.beyond)}" for one in strange[:MOST_STRANGE]]
+        more = [f"and {len(strange) - MOST_STRANGE} more"] if len(strange) > MOST_STRANGE else []
+        shows = f"{len(strange)} of {len(agents)} agents {'shows' if len(strange) == 1 else 'show'} something unlike"
+        yield f"{shows} what it met in training, take it with caution: {'; '.join([*who, *more])}"
