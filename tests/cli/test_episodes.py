@@ -4,6 +4,7 @@ import io
 import json
 import math
 import os
+import select
 import subprocess
 import sys
 from contextlib import suppress
@@ -239,8 +240,10 @@ def test_a_level_that_is_not_there(refusal):
 
 
 LAST = "leave without it\r\n"  # of every picture
+SECONDS = 300  # the machine may be busy
 IN_ITS_OWN_TERMINAL = """
-import fcntl, sys, termios
+import fcntl, signal, sys, termios
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may have had it ignored
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # or Ctrl-C would be a key as others are
 from tomnet.cli.main import main
 sys.exit(main())
@@ -259,19 +262,23 @@ def press(pressed: list[bytes], *arguments: str) -> tuple[int, str]:
         nonlocal shown
         with suppress(OSError):  # the other end is closed
             while shown.count(LAST) < pictures:
+                assert select.select([ours], [], [], SECONDS)[0], f"nothing more is shown after {shown!r}"
                 shown += os.read(ours, 1000).decode()
 
     with subprocess.Popen(
         command, stdin=theirs, stdout=theirs, stderr=theirs, env=environ, start_new_session=True
     ) as process:
         os.close(theirs)
-        show(1)
-        for key in pressed:
-            os.write(ours, key)
-            if key != b"\x03":
-                show(shown.count(LAST) + 1)
-        show(math.inf)
-        code = process.wait(timeout=300)
+        try:
+            show(1)
+            for key in pressed:
+                os.write(ours, key)
+                if key != b"\x03":
+                    show(shown.count(LAST) + 1)
+            show(math.inf)
+            code = process.wait(timeout=SECONDS)
+        finally:
+            process.kill()
     os.close(ours)
     return code, shown.replace("\r\n", "\n")
 
