@@ -145,23 +145,23 @@ def test_whoever_acts_on_what_it_believes_gets_the_part(agents, monkeypatch):
     monkeypatch.setattr(story, "load_condition", lambda name, folder: held_out)
     far_unmoved = {0: [1.0, 0, 0, 0], 1: [0, 0, 0.6, 0]}  # by network, for each side
     near_seen_to_go = {0: [0.9, 0, 0, 0], 1: [0, 0, 0.1, 0]}
-    perform = story.perform
+    play_and_look = story.play_and_look
 
-    def performed(agent, preferred, scenarios, world):
+    def played(agent, preferred, scenarios, world):
         number = next(n for n in (0, 1) if eqx.tree_equal(agent, held_out.agent(n, 0)))
         assert [each.distance for each in scenarios] == [4] * 4 + [2] * 4
         policy = np.full((2, 8, len(ACTIONS)), np.nan)  # anything else is not asked
         for side in range(4):
             policy[0, side, scenarios[side].back] = far_unmoved[number][side]
             policy[1, 4 + side, scenarios[4 + side].back] = near_seen_to_go[number][side]
-        return dataclasses.replace(perform(agent, preferred, scenarios, world), policy=policy)
+        return dataclasses.replace(play_and_look(agent, preferred, scenarios, world), policy=policy)
 
-    monkeypatch.setattr(story, "perform", performed)
-    network, _, play, performance = story.Cast(folder=agents).audition(4, SUBGOAL_MAZE)
+    monkeypatch.setattr(story, "play_and_look", played)
+    network, _, play, shown = story.Cast(folder=agents).audition(4, SUBGOAL_MAZE)
     assert network == 1
     assert [ACTIONS[step] for step in play.path] == ["down"] * 4 + ["right"]  # the third side
-    assert performance.way.actions.tolist() == [list(play.path)]
-    assert performance.policy[0, 0, play.back] == 0.6
+    assert shown.way.actions.tolist() == [list(play.path)]
+    assert shown.policy[0, 0, play.back] == 0.6
 
 
 def test_few_programs_are_compiled_for_the_story(agents, model, tmp_path):
