@@ -30,7 +30,7 @@ from .swap_effects import Pairs, kept_first, swap_pairs
 WALKS = 0x77616C6B  # far from the small numbers that experiments split the evaluation stream into
 # as many walks: the less agents see, the more seldom they have seen what they like (3×3: on one way in twenty-five),
 # and the luck of the walks is to be small beside what sets the networks apart
-MORE = {"3x3": 40, "5x5": 4, "7x7": 2, "9x9": 2}
+MORE = {"3x3": 40, "5x5": 8, "7x7": 8, "9x9": 8}
 
 
 @dataclasses.dataclass(frozen=True)
