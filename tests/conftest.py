@@ -2,17 +2,11 @@
 
 import gc
 import os
-from importlib.metadata import version
 from pathlib import Path
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 # Tests compile much and compute little. With 0 here they run what users run, and take longer the first time.
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
-# XLA's older emitters compile in half the time, and programs that are not split in four fifths: every core has a test
-# anyway. It aborts at a flag that it does not know: only versions known to have these are given them.
-if os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] != "0" and version("jaxlib").startswith("0.10."):
-    quick = "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
-    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {quick}".strip()
 # Most of a test's time is compilation, and most programs are the same as last time.
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1] / ".cache" / "jax"))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
@@ -28,6 +22,11 @@ gc.set_threshold(20_000, 10, 10)
 
 # Every shape written in a signature is checked whenever a test calls the function.
 install_import_hook("tomnet", "beartype.beartype")
+
+from tomnet.support.cpu import UNOPTIMISED, use_older_emitters  # noqa: E402, no module of ours before the hook
+
+if os.environ[UNOPTIMISED] != "0":
+    use_older_emitters()
 
 # The first example compiles, so a deadline would fail it; a busy machine is slow to draw examples, and that is no fault
 # of theirs. A fixed seed shows everyone the same failures.

@@ -706,7 +706,7 @@ def test_a_run_killed_and_interrupted_goes_on_to_the_same_weights(here):
 @pytest.fixture
 def environ(monkeypatch, here):
     monkeypatch.setattr(cpu, "_keep_freed_memory", lambda: None)
-    for name in ("XLA_FLAGS", "JAX_PLATFORMS", "JAX_COMPILATION_CACHE_DIR"):
+    for name in ("XLA_FLAGS", "JAX_PLATFORMS", "JAX_COMPILATION_CACHE_DIR", cpu.UNOPTIMISED):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TOMNET_CACHE", str(here / "cache"))
     return os.environ
@@ -728,6 +728,13 @@ def test_xla_is_given_only_flags_that_it_knows(platforms, jaxlib, flags, expecte
     monkeypatch.setattr(cpu, "version", lambda name: jaxlib)
     cpu.prepare_cpu()
     assert environ["XLA_FLAGS"] == expected
+
+
+def test_where_programs_are_not_to_be_optimised_they_are_compiled_by_what_is_soonest_done(environ, monkeypatch):
+    monkeypatch.setattr(cpu, "version", lambda name: "0.10.2")
+    monkeypatch.setenv(cpu.UNOPTIMISED, "1")
+    cpu.prepare_cpu()
+    assert environ["XLA_FLAGS"].startswith(f"{cpu.OWN_CONVOLUTIONS} --xla_cpu_use_fusion_emitters=false")
 
 
 def test_compiled_programs_are_kept_where_asked_or_not_at_all(environ, here, monkeypatch):

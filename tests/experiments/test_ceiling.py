@@ -88,7 +88,7 @@ def test_who_is_taken_for_whom():
 
 def test_a_swap_that_nobody_can_see_changes_nothing():
     known = known_agents(("5x5",), "held out", WORLD)
-    walks = take_walks(jax.random.key(0), AgentPool(("5x5",), "held out"), 16, 4, WORLD)
+    walks = take_walks(jax.random.key(16), AgentPool(("5x5",), "held out"), 16, 4, WORLD)
     effects = analysis.swap_effects(jax.random.key(4), known, walks)
     assert len(effects.distance)
     assert (effects.observer["policy"][~effects.in_view] == 0).all()

@@ -217,8 +217,8 @@ def test_asking_about_many_worlds_gives_what_asking_about_each_does(observer, po
 
 @pytest.fixture(scope="module")
 def walks(pool):
-    # four times as many: they see 5×5. With this key some come by what they like, in view of a swap and out of view
-    return take_walks(jax.random.key(4), pool, 16, 4, WORLD)
+    # eight times as many: they see 5×5. With this key some come by what they like, in view of a swap and out of view
+    return take_walks(jax.random.key(16), pool, 16, 4, WORLD)
 
 
 def test_who_sees_the_query_only_does_not_ask_whose_it_is(walks):
@@ -293,7 +293,7 @@ def test_networks_are_counted_once_whatever_they_prefer(walks):
     assert len(merged) == 2
     assert merged[0].kept.tolist() == np.concatenate([pairs.kept for pairs in walks.pairs[:4]]).tolist()
     table = swap_table(merged)
-    assert table.levels == 64
+    assert table.levels == 8 * 16
     assert table.out_of_view.policy.largest == 0
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 from ..support.checks import check_between, check_seed, check_writable, check_writable_file
+from ..support.cpu import compile_quickly
 from ..support.errors import nearest
 from ..support.progress import narrated
 from .arguments import (
@@ -71,6 +72,7 @@ class Train(DeviceArguments, TrainingArguments):
 
         if self.preset not in POPULATION_PRESETS:
             raise nearest(self.preset, POPULATION_PRESETS, "preset")
+        self.compile_as_fits()
         check_seed(self.seed)
         training = POPULATION_PRESETS[self.preset]
         if self.conditions:
@@ -172,6 +174,7 @@ class Show:
     ] = None
 
     def __call__(self) -> None:
+        compile_quickly()
         check_seed(self.seed)
         check_between("episodes", self.episodes, 1, MOST_EPISODES)
         folder = self.out or Path("runs") / f"show-{self.condition}"

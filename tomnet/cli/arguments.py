@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type
 
 from tyro.conf import Positional, arg
 
+from ..support.cpu import compile_quickly
 from ..support.errors import BadFile, BadSetting, TomnetError, nearest
 from .console import say
 from .overseer import JOINED, end_with_overseer
@@ -102,6 +103,11 @@ class TrainingArguments:
     ] = None
     resume: bool = False
     """go on with the run in that folder"""
+
+    def compile_as_fits(self) -> None:
+        """The smoke preset compiles more than it computes. To be called before JAX looks for its devices."""
+        if self.preset == "smoke":
+            compile_quickly()
 
     def folder(self, what: str) -> Path:
         return self.out or Path("runs") / f"{what}-{self.preset}-{self.seed}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 from ..support.checks import ELSEWHERE, check_between, check_made_by_us, check_seed, check_writable
+from ..support.cpu import compile_quickly
 from ..support.errors import BadFile
 from .arguments import DeviceArguments, From, Model, ResultFolder, Seed, TrainingArguments, check_resume
 from .console import print_claims, print_json, print_table, say
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ..experiments.warm_start import Start
 
 FEWEST_AGENTS = 20  # with fewer, some of the groups that an evaluation compares are empty
+SOME_AGENTS = 100  # so many at most are soon met: most of the time goes into compiling
 MOST_AGENTS = 10_000  # twenty times what most published numbers rest on; all are in memory at once
 
 Name = Annotated[Positional[str], arg(metavar="NAME", help="experiment; `tomnet list` names them")]
@@ -92,6 +94,7 @@ class Run(DeviceArguments, TrainingArguments):
 
         experiment = find(self.name)
         check_preset(self.preset)
+        self.compile_as_fits()
         only = None if self.observer is None else find_observer(experiment, self.preset, self.observer)
         check_seed(self.seed)
         folder, mesh = self.folder(self.name), self.mesh()
@@ -233,6 +236,8 @@ def measure(experiment: "Experiment", model: Path | None, agents: int | None, se
     check_seed(seed)
     agents = experiment.agents if agents is None else agents
     check_between("agents", agents, FEWEST_AGENTS, MOST_AGENTS)
+    if agents <= SOME_AGENTS and not experiment.about_networks:  # whom to let act takes longer than to compile
+        compile_quickly()
     if model is None:
         loaded = zoo.load_all(experiment.name)
     elif (file := zoo.observer_in(model)) is None:
