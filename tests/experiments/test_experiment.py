@@ -26,6 +26,7 @@ from tomnet.experiments.experiment import Experiment, ObserverSpec, Result
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.experiments.run import AGENTS, RESULT, load_result, run
 from tomnet.experiments.warm_start import Start, first_observer, started
+from tomnet.observer.bottleneck import annealed
 from tomnet.observer.config import ObserverConfig, TrainingConfig
 from tomnet.support.errors import BadFile, BadSetting, TomnetError
 from tomnet.support.json_files import write_json
@@ -248,6 +249,9 @@ def test_one_without_a_bottleneck_may_be_where_one_with_a_bottleneck_starts():
     assert begun.training == SPEC.training  # it has much to learn
     assert first_observer(begun, Start("plain", plain), 0).config == begun.observer
     assert first_observer(begun, Start("price", price), 0) is price
+    assert begun.training.anneal > 0
+    gone_on = started(spec(True), Start("price", price)).training  # with the whole price from its first step on
+    assert float(annealed(0.01, gone_on.anneal, jnp.int32(1), gone_on.steps)) == pytest.approx(0.01)
     with pytest.raises(TomnetError, match="cannot start from price: its bottleneck is True, not False"):
         started(spec(False), Start("price", price))
 
