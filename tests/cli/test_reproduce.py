@@ -1,6 +1,8 @@
 """The plan of `tomnet reproduce`: everything once, in an order that works. `make reproduce` carries out a small one."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,9 +12,11 @@ from tomnet.agents.population_config import POPULATION_PRESETS
 from tomnet.cli.main import main
 from tomnet.cli.reproduce import PRESETS
 from tomnet.cli.reproduction import Reproduction
+from tomnet.experiments.claims.statements import STATEMENTS
 from tomnet.experiments.registry import EXPERIMENTS
 from tomnet.support import stages as stages_module
 from tomnet.support.cpu import UNOPTIMISED
+from tomnet.support.json_files import read_json
 
 
 @pytest.fixture
@@ -69,3 +73,21 @@ def test_another_plan_is_left_alone(tmp_path, capsys):
     assert main(["reproduce", "--preset", "smoke", "--out", str(tmp_path)]) == 2
     assert "another plan was begun there" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["plan.json"]
+
+
+@pytest.mark.slow
+def test_the_whole_paper_from_nothing_hardly_trained(tmp_path):
+    """As `make reproduce`: minutes on two cores."""
+    place = tmp_path / "place"
+    command = [sys.executable, "-m", "tomnet", "reproduce", "--preset", "smoke", "--seeds", "1", "--out", str(place)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    plan = [stage.name for stage in Reproduction("smoke", seed=0, seeds=1).stages(place)]
+    spent = read_json(place / "stages.json")
+    assert [*spent] == plan
+    assert all(stage["done"] for stage in spent.values())
+    decided = read_json(place / "report-1" / "results.json")["claims"]
+    assert set(STATEMENTS) - set(decided) <= {"F1", "F7"}  # who has not learned to look seldom comes by what it likes
+    again = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert again.returncode == 0, again.stderr[-2000:]
+    assert read_json(place / "stages.json") == spent  # what is done is not done again

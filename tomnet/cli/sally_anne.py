@@ -26,7 +26,7 @@ MOST_PAST = 100
 class SallyAnne:
     """Move an object behind an agent's back, and ask an observer what the agent will do.
 
-    12 to 14 s of CPU time the first time, most of it to compile, and 6 s afterwards (docs/performance.md).
+    Six seconds the first time, some of them to compile, and four afterwards (docs/performance.md).
     """
 
     condition: Annotated[str, arg(metavar="CONDITION", help="field of view of the agent: 3x3, 5x5, 7x7 or 9x9")] = "5x5"
