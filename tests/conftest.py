@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
-# Tests compile much and compute little. With 0 here they run what users run, and take longer the first time.
+# Tests compile much and compute little. With 0 here all programs are optimised, and take longer the first time.
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 # Most of a test's time is compilation, and most programs are the same as last time.
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1] / ".cache" / "jax"))
@@ -23,9 +23,9 @@ gc.set_threshold(20_000, 10, 10)
 # Every shape written in a signature is checked whenever a test calls the function.
 install_import_hook("tomnet", "beartype.beartype")
 
-from tomnet.support.cpu import UNOPTIMISED, use_older_emitters  # noqa: E402, no module of ours before the hook
+from tomnet.support.cpu import UNOPTIMISED, is_set, use_older_emitters  # noqa: E402, no module of ours before the hook
 
-if os.environ[UNOPTIMISED] != "0":
+if is_set(UNOPTIMISED):
     use_older_emitters()
 
 # The first example compiles, so a deadline would fail it; a busy machine is slow to draw examples, and that is no fault
@@ -39,6 +39,7 @@ TOGETHER = ("explorer", "faults")
 
 # Files that take long, begun first: a worker that began one last would be at it alone when all others are done.
 SLOW = (
+    "cli/test_reproduce.py",  # with --slow
     "explorer/test_page_for_everyone.py",
     "faults/test_disks.py",
     "experiments/test_ceiling.py",
@@ -75,7 +76,8 @@ def pytest_collection_modifyitems(config, items):
 @pytest.hookimpl(optionalhook=True)  # without pytest-xdist nobody asks
 def pytest_xdist_auto_num_workers():
     """One more than there are cores: a test that waits for a process or a browser leaves its core idle."""
-    return (os.cpu_count() or 1) + 1
+    told = os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS")
+    return int(told) if told else len(os.sched_getaffinity(0)) + 1
 
 
 @pytest.hookimpl(optionalhook=True)

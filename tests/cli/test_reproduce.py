@@ -14,8 +14,6 @@ from tomnet.cli.reproduce import PRESETS
 from tomnet.cli.reproduction import Reproduction
 from tomnet.experiments.claims.statements import STATEMENTS
 from tomnet.experiments.registry import EXPERIMENTS
-from tomnet.support import stages as stages_module
-from tomnet.support.cpu import UNOPTIMISED
 from tomnet.support.json_files import read_json
 
 
@@ -42,16 +40,6 @@ def test_nothing_comes_before_what_it_needs(stages):
 def test_presets_have_agents_of_every_condition():
     full = POPULATION_PRESETS["full"].conditions
     assert all(POPULATION_PRESETS[preset].conditions == full for preset in PRESETS)
-
-
-@pytest.mark.parametrize(("preset", "told"), [("smoke", "1"), ("full", None)])
-def test_a_preset_that_hardly_computes_compiles_quickly(preset, told, tmp_path, monkeypatch):
-    given = {}
-    monkeypatch.setattr(stages_module, "carry_out", lambda *_, environment, **__: given.update(environment))
-    monkeypatch.delenv(UNOPTIMISED, raising=False)
-    assert main(["reproduce", "--preset", preset, "--out", str(tmp_path / "place")]) == 0
-    assert given.get(UNOPTIMISED) == told
-    assert given["TOMNET_ZOO"] == str(tmp_path / "place" / "zoo")
 
 
 @pytest.mark.parametrize(

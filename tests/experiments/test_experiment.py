@@ -251,7 +251,7 @@ def test_one_without_a_bottleneck_may_be_where_one_with_a_bottleneck_starts():
     assert first_observer(begun, Start("price", price), 0) is price
     assert begun.training.anneal > 0
     gone_on = started(spec(True), Start("price", price)).training  # with the whole price from its first step on
-    assert float(annealed(0.01, gone_on.anneal, jnp.int32(1), gone_on.steps)) == pytest.approx(0.01)
+    assert float(annealed(0.01, gone_on.anneal, jnp.int32(0), gone_on.steps)) == pytest.approx(0.01)
     with pytest.raises(TomnetError, match="cannot start from price: its bottleneck is True, not False"):
         started(spec(False), Start("price", price))
 

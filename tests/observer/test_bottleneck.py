@@ -38,3 +38,4 @@ def test_without_a_key_or_without_a_bottleneck_it_is_the_mean():
 def test_the_price_rises_on_a_parabola_and_stays():
     prices = [float(annealed(0.01, 0.5, jnp.int32(step), 100)) for step in (0, 25, 50, 100)]
     assert prices == pytest.approx([0, 0.0025, 0.01, 0.01])
+    assert float(annealed(0.01, 0.0, jnp.int32(0), 100)) == pytest.approx(0.01)  # whole at once

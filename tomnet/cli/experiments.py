@@ -152,6 +152,8 @@ class Evaluate:
         experiment = find(self.name)
         if self.out is not None:
             check_evaluation_folder(self.out, experiment.name)
+        if self.agents is not None and self.agents <= SOME_AGENTS and not experiment.about_networks:
+            compile_quickly()  # to let networks act would take longer than was saved
         result = measure(experiment, self.model, self.agents, self.seed)
         figures = []
         if self.out is not None:
@@ -236,8 +238,6 @@ def measure(experiment: "Experiment", model: Path | None, agents: int | None, se
     check_seed(seed)
     agents = experiment.agents if agents is None else agents
     check_between("agents", agents, FEWEST_AGENTS, MOST_AGENTS)
-    if agents <= SOME_AGENTS and not experiment.about_networks:  # whom to let act takes longer than to compile
-        compile_quickly()
     if model is None:
         loaded = zoo.load_all(experiment.name)
     elif (file := zoo.observer_in(model)) is None:

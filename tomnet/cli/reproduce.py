@@ -1,14 +1,12 @@
 """`tomnet reproduce`: the paper from nothing, as one plan of commands that can be stopped and goes on."""
 
 import dataclasses
-import os
 from pathlib import Path
 from typing import Annotated
 
 from tyro.conf import arg
 
 from ..support.checks import check_between, check_seed, check_writable
-from ..support.cpu import UNOPTIMISED
 from ..support.errors import BadFile, nearest
 
 PRESETS = ("smoke", "full")  # those with agents of every condition
@@ -49,8 +47,6 @@ class Reproduce:
         write_json(path, plan)
         # several processes on one GPU must not each take all of its memory
         shared = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"} if self.jobs > 1 else {}
-        # all that smoke does is to compile
-        hurried = {UNOPTIMISED: os.environ.get(UNOPTIMISED, "1")} if self.preset == "smoke" else {}
-        environment = {"TOMNET_ZOO": str(folder / "zoo"), **shared, **hurried}
+        environment = {"TOMNET_ZOO": str(folder / "zoo"), **shared}
         carry_out(list(plan.stages(folder)), folder, jobs=self.jobs, environment=environment)
         print(f"{folder / f'report-{plan.first}' / 'index.html'}, {folder / 'results.md'}; minutes in {folder / TABLE}")

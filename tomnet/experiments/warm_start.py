@@ -39,8 +39,9 @@ def started(spec: ObserverSpec, start: Start) -> ObserverSpec:
     if widened:
         shape = dataclasses.replace(shape, bottleneck=True)
     else:
-        # a bottleneck that has closed stays closed: its price begins where it ended
-        training = dataclasses.replace(training, learning_rate=GENTLER * training.learning_rate, anneal=0.0)
+        training = dataclasses.replace(training, learning_rate=GENTLER * training.learning_rate)
+        if shape.bottleneck:  # its price begins where it ended, or what has closed would open first
+            training = dataclasses.replace(training, anneal=0.0)
     other = "; ".join(differences(_meant(shape), _meant(spec.observer)))
     if other:
         raise TomnetError(f"{spec.name} cannot start from {start.name}: its {other}")

@@ -39,5 +39,7 @@ def posterior_from(outputs: Float[Array, "*batch output"], bottleneck: bool) -> 
 
 def annealed(beta: float, share: float, step: Float[Array, ""] | Array, steps: int) -> Float[Array, ""]:
     """The weight of the bottleneck's cost: from 0 to `beta` on a parabola over the first `share` of the steps."""
+    if not share:
+        return jnp.asarray(beta)
     risen = jnp.clip(step / max(1.0, share * steps), 0, 1)
     return beta * risen**2

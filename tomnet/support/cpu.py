@@ -21,14 +21,14 @@ def prepare_cpu() -> None:
     if os.environ.get("JAX_PLATFORMS", "") in ("", "cpu"):
         _tell_xla(OWN_CONVOLUTIONS)
         _keep_freed_memory()
-        if os.environ.get(UNOPTIMISED, "0") != "0":
+        if is_set(UNOPTIMISED):
             use_older_emitters()
     _keep_compiled_programs()
 
 
 def compile_quickly() -> None:
     """For a command that compiles much and computes little: on a CPU, programs that are ready sooner and run slower.
-    To be called before JAX has looked for its devices. Here, too, what the user has set stays."""
+    To be called before JAX has looked for its devices: XLA reads its flags then. What the user has set stays."""
     import jax  # not before `prepare_cpu`
 
     if UNOPTIMISED not in os.environ and _computes_on_cpu():
@@ -36,8 +36,13 @@ def compile_quickly() -> None:
         jax.config.update("jax_disable_most_optimizations", True)
 
 
+def is_set(name: str) -> bool:
+    """Whether the environment says yes, as JAX understands it."""
+    return os.environ.get(name, "0").lower() in ("y", "yes", "t", "true", "on", "1")
+
+
 def use_older_emitters() -> None:
-    """They compile in half the time, and programs that are not split in four fifths."""
+    """What XLA writes machine code with: the older takes half the time, and programs that are not split four fifths."""
     _tell_xla("--xla_cpu_use_fusion_emitters=false", "--xla_cpu_parallel_codegen_split_count=1")
 
 

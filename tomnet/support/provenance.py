@@ -24,7 +24,9 @@ def provenance(devices: int = 1) -> dict[str, Any]:
         "cores": len(os.sched_getaffinity(0)),
         "threads": threads(),  # on the CPU, XLA's rounding depends on their number
         "commit": _commit(),
-    } | ({"devices": devices, "processes": jax.process_count()} if devices > 1 else {})
+        **({"compiled": "quickly"} if jax.config.read("jax_disable_most_optimizations") else {}),
+        **({"devices": devices, "processes": jax.process_count()} if devices > 1 else {}),
+    }
 
 
 def threads() -> int:

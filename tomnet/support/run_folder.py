@@ -20,7 +20,13 @@ from .typed_json import Misfit, from_json
 
 CONFIG, CHECKPOINT, METRICS = "config.json", "checkpoint.safetensors", "metrics.jsonl"
 VERSION = 1
-ROUNDING = ("device", "threads", "jax", "devices")  # what the last bits of weights depend on, as `provenance` names it
+ROUNDING = (
+    "device",
+    "threads",
+    "jax",
+    "devices",
+    "compiled",
+)  # what the last bits of weights depend on, as `provenance` names it
 
 Trained = Literal["population", "observer", "fitted"]
 
@@ -83,7 +89,8 @@ def _changed(began: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
     was, here = (about.get("environment", about) for about in (began, now))
     if not isinstance(was, dict) or not isinstance(here, dict):
         return
-    was, here = ({"devices": 1} | environment for environment in (was, here))  # one is not told of
+    usual = {"devices": 1, "compiled": "fully"}  # is not told of
+    was, here = (usual | environment for environment in (was, here))
     for name in ROUNDING:
         if name in was and name in here and was[name] != here[name]:
             yield f"{name} was {was[name]}, is {here[name]}"
