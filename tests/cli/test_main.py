@@ -411,6 +411,13 @@ def test_a_folder_with_a_run_is_left_alone(found, why, refusal, here):
     assert left == {Path(found).name}
 
 
+def test_a_run_does_not_begin_among_other_files(refusal, here):
+    (here / "mine").mkdir()
+    (here / "mine" / "notes.txt").write_text("precious")
+    assert "mine: holds other files, and no run" in refusal("run", NAME, "--preset", "smoke", "--out", here / "mine")
+    assert [path.name for path in (here / "mine").iterdir()] == ["notes.txt"]
+
+
 def test_a_run_that_never_was_is_not_resumed(refusal, here):
     refusal("run", NAME, "--preset", "smoke", "--resume")
     assert list(here.iterdir()) == []

@@ -69,6 +69,18 @@ def test_who_has_no_theory_of_mind_is_told_beside(results):
     assert "- an observer without a theory of mind: 0.300\n" in page.split("\n### B1\n")[1].split("\n##")[0]
 
 
+def test_what_fell_short_is_told_where_a_claim_is_not_reproduced(results):
+    told = {"successor cut": 0.157, "both is best": True, "blind_nats": 0.25, "edges": [1.0, 2.0], "distance": None}
+    claims = {
+        id: replace(claim, verdict="partly" if id == "D1" else "reproduced", detail=told)
+        for id, claim in results.claims.items()
+    }
+    page = results_markdown(replace(results, claims=claims))
+    part = page.split("\n### D1\n")[1].split("\n##")[0]
+    assert "- in detail: successor cut 0.157; both is best yes; blind nats 0.250\n" in part
+    assert page.count("- in detail: ") == 1
+
+
 def test_claims_that_wait_are_told_without_numbers():
     page = results_markdown(from_json(Results, summary([hand_made("goal-inference")], waiting=["false-beliefs"])))
     waiting = EXPERIMENTS["false-beliefs"].claims

@@ -224,6 +224,8 @@ def check_run_folder(folder: Path, experiment: str, preset: str, resume: bool) -
     check_resume(resume, folder, found)
     if found and not resume:
         raise BadFile(folder, "holds a run already", "--resume goes on with it, --out names another folder")
+    if not found and any(path.is_file() for path in folder.glob("*")):
+        raise BadFile(folder, "holds other files, and no run", ELSEWHERE)
     for about in (run.about for run in runs):
         if (about.get("experiment"), about.get("preset")) != (experiment, preset):
             other = f"holds a run of {about.get('experiment')} with preset {about.get('preset')}"

@@ -71,8 +71,8 @@ The pretrained observers on agents that they have never met, with {agents} and `
 
 A number is a mean over agents, of deep RL agents over networks, or what its unit says, with its 95% interval in
 brackets. Losses and divergences are in nats: 0 is perfect, and calling a fair coin costs 0.69. What a verdict needs is
-the claim's rule, written down before the result was seen: *reproduced*, *partly*, or else *not reproduced*. What is
-*waiting* has not been measured.
+the claim's rule, written down before the result was seen ([exceptions](deviations.md#claims)): *reproduced*, *partly*,
+or else *not reproduced*. What is *waiting* has not been measured.
 
 {_verdicts_counted(results)}"""
 
@@ -167,10 +167,27 @@ def _claim(id: str, claim: ClaimResult, seeds: Mapping[str, SeedResult], again: 
         "ideal observer, or the agents themselves": number_text(claim.agents if claim.ideal is None else claim.ideal),
         **{who: number_text(value) for who, value in beside(claim.control, claim.ceiling).items()},
         **trained_again(id, again),
+        **_in_detail(claim),
         "the paper": claim.paper or NOTHING,
         "rule": claim.decided_by,
     }
     return f"{title}\n\n" + "\n".join(f"- {name}: {text}" for name, text in told.items())
+
+
+def _in_detail(claim: ClaimResult) -> dict[str, str]:
+    """Of a claim that fell short, what else was measured: the number shown need not be the one that did."""
+    if claim.verdict == "reproduced":
+        return {}
+    told = [f"{name.replace('_', ' ')} {_plainly(value)}" for name, value in claim.detail.items() if _is_plain(value)]
+    return {"in detail": "; ".join(told)} if told else {}
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, bool | int | float)
+
+
+def _plainly(value: bool | int | float) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else number_text(float(value))
 
 
 def _number(claim: ClaimResult, brief: bool = False) -> str:
