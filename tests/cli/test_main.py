@@ -125,6 +125,7 @@ def test_evaluate_prints_the_claims(tomnet, evaluated, here):
     assert "G1" in out
     assert "partly" in out
     assert "goal-inference: 8000 agents act" in err
+    assert "first look" not in err
     assert evaluated["seed"] == 1
     assert evaluated["agents"] == EXPERIMENTS[NAME].agents
     assert list(evaluated["observers"]) == OBSERVERS
@@ -132,12 +133,13 @@ def test_evaluate_prints_the_claims(tomnet, evaluated, here):
 
 def test_evaluate_json_is_strict_and_has_the_shape_of_the_report(tomnet, evaluated, here):
     save_observers(here / "run", "{}/observer.safetensors")
-    _, out, _ = tomnet("evaluate", NAME, "--model", here / "run", "--agents", 50, "--seed", 4, "--json")
+    _, out, err = tomnet("evaluate", NAME, "--model", here / "run", "--agents", 50, "--seed", 4, "--json")
     plain = json.loads(out, parse_constant=pytest.fail)
     assert set(plain) == {"claims", "experiments", "environment"}
     assert plain["claims"]["G1"]["verdict"] == "partly"
     assert plain["experiments"][NAME]["tables"] == {"table": [1.0, None]}
     assert plain["environment"]["agents"] == 50
+    assert "50 agents give a first look; verdicts are meant for 8,000" in err
     assert plain["environment"]["seed"] == 4
 
 

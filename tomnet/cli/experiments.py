@@ -10,6 +10,7 @@ from tyro.conf import Positional, arg
 from ..support.checks import ELSEWHERE, check_between, check_made_by_us, check_seed, check_writable
 from ..support.cpu import compile_quickly
 from ..support.errors import BadFile
+from ..support.words import counted
 from .arguments import DeviceArguments, From, Model, ResultFolder, Seed, TrainingArguments, check_resume
 from .console import print_claims, print_json, print_table, say
 
@@ -169,6 +170,8 @@ class Evaluate:
             print_json(summary([result]))
         else:
             print_claims(result)
+        if self.agents is not None and self.agents < experiment.agents:
+            say(f"{counted(self.agents, 'agent')} give a first look; verdicts are meant for {experiment.agents:,}")
         if self.out is not None:
             (say if self.json else print)(told_files(self.out, figures))
 
