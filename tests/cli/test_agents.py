@@ -161,7 +161,7 @@ def test_show_draws_pictures_and_films(tomnet, here, monkeypatch):
     save_agents(here / "zoo" / "agents", "3x3")
     code, out, _ = tomnet("show", "3x3", "--preferred", "c", "--network", 1, "--episodes", 1)
     assert code == 0
-    assert out.splitlines() == ["runs/show-3x3/episode-1.png", "runs/show-3x3/episode-1.gif"]
+    assert out.splitlines() == ["runs/show-3x3-1-C-1/episode-1.png", "runs/show-3x3-1-C-1/episode-1.gif"]
     assert all((here / line).exists() for line in out.splitlines())
     assert asked == {"condition": "3x3", "network": 1, "preferred": 2, "count": 1}
 

@@ -170,14 +170,19 @@ class Show:
     seed: Seed = 1
     out: Annotated[
         Path | None,
-        arg(metavar="DIR", help="folder for the pictures", help_behavior_hint="(default: runs/show-CONDITION)"),
+        arg(
+            metavar="DIR",
+            help="folder for the pictures",
+            help_behavior_hint="(default: runs/show-CONDITION-NETWORK-LETTER-SEED)",
+        ),
     ] = None
 
     def __call__(self) -> None:
         compile_quickly()
         check_seed(self.seed)
         check_between("episodes", self.episodes, 1, MOST_EPISODES)
-        folder = self.out or Path("runs") / f"show-{self.condition}"
+        who = f"{self.condition}-{self.network}-{self.preferred.upper()}-{self.seed}"  # none among another's episodes
+        folder = self.out or Path("runs") / f"show-{who}"
         check_writable(folder)
         (population,) = find_populations((self.condition,), self.population).values()
         preferred = object_number(self.preferred, population.objects)

@@ -1,7 +1,7 @@
 """Section 3.4, mixed population: does the observer know who can see what?
 
     tomnet run false-beliefs-mixed --preset laptop
-    tomnet run false-beliefs-mixed --preset full     25 min on an H200, most of it beside another run: F5, 0.13 nats
+    tomnet run false-beliefs-mixed --preset full     25 min on an H200, most of it beside another run: F5, 0.14 nats
 
 Goal: from past behaviour alone it tells agents that see 3×3 from those that see 9×9, and expects a swap two to four
 cells away to matter to the latter only.

@@ -1,7 +1,7 @@
 """Section 3.4, Fig. A1: an observer that has never seen a swap, asked about swaps.
 
     tomnet run unseen-swaps --preset laptop
-    tomnet run unseen-swaps --preset full     14 min on an H200: F6, 0.11 nats
+    tomnet run unseen-swaps --preset full     14 min on an H200: F6, 0.12 nats
 
 Goal: the curves of `false-beliefs-mixed` and `explicit-beliefs` again, from an observer trained where nothing ever
 changes behind an agent's back.
