@@ -1,7 +1,7 @@
 """Section 3.4: does the observer know that agents act on what they last saw, and not on what is so?
 
     tomnet run false-beliefs --preset laptop
-    tomnet run false-beliefs --preset full     31 min on an H200, most of it beside another run: F3, a ratio of 6.3
+    tomnet run false-beliefs --preset full     31 min on an H200, most of it beside another run: F3, a ratio of 5.9
 
 Goal: predictions that follow the agents' sight. An observer of 5×5 agents expects a swap within two cells to change
 what they do next, at least three times as much as one further away; and one that they did not see to change where
