@@ -20,13 +20,8 @@ from .typed_json import Misfit, from_json
 
 CONFIG, CHECKPOINT, METRICS = "config.json", "checkpoint.safetensors", "metrics.jsonl"
 VERSION = 1
-ROUNDING = (
-    "device",
-    "threads",
-    "jax",
-    "devices",
-    "compiled",
-)  # what the last bits of weights depend on, as `provenance` names it
+# what the last bits of weights depend on, as `provenance` names it
+ROUNDING = ("device", "threads", "jax", "devices", "compiled")
 
 Trained = Literal["population", "observer", "fitted"]
 
