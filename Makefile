@@ -1,6 +1,6 @@
 # make report     the pretrained observers: evaluate, draw, write report/index.html
 # make test       everything the CI runs
-# make exhaustive the slow tests too, which rarely tell more: the page on a phone as well, trials of the benchmarks
+# make exhaustive the slow tests too, which rarely tell more: a phone, trials of benchmarks, the paper from nothing (a quarter of an hour)
 # make torture    hundreds of kills, thousands of damaged files: an hour, and a table of what came of them
 # make reproduce  the paper from nothing, hardly trained: populations, observers, evaluations, report
 # make mesh       several processes with several devices each, some of them lost: ten minutes
